@@ -104,7 +104,7 @@ struct TrackerOptions {
   /// Relearn on another thread and continue with the old template while it is good enough. The tracker still
   /// learns at once if a frame's error is too large for any use, if the support holds a tenth less of its
   /// energy than it used to, or while frames are dense because sparse ones missed the accuracy. A better
-  /// template takes over 64 frames after the frame it was learned from; `relearned` marks that frame.
+  /// template takes over 32 frames after the frame it was learned from; `relearned` marks that frame.
   bool background_learning = false;
   /// Compute the similarity of every frame, not only of renewals. Each frame is then also transformed
   /// densely, which takes longer than everything else (Similarity::us).

@@ -56,7 +56,7 @@ class BackgroundLearning {
     std::optional<Plan<Real>> exact;  ///< plan for dense transforms at the fresh template's support
   };
   /// Frames from the one that the template is learned from to the first that may use it.
-  static constexpr std::int64_t kDelay = 64;
+  static constexpr std::int64_t kDelay = 32;
 
   /// Allocates memory for a copy of a frame, and starts the thread.
   void prepare(std::size_t frame_bytes);

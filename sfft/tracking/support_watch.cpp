@@ -21,9 +21,12 @@ constexpr double kSpacing = 32;
 constexpr double kScatters = 6, kFactor = 1.25, kUnknownScatter = 0.15;
 /// If errors are too large, an increase of the share outside by this factor matters.
 constexpr double kMuchMore = 4;
-/// If the support holds less than this fraction of what it held before, learning does not wait, unless the
-/// last try was made at a similar loss.
-constexpr double kBadLoss = 0.95;
+/// If the support holds less than this fraction of what it held before, neither a comparison nor learning
+/// waits, unless the last one was made at a similar loss: at a share that is at most 1/kSince of the present
+/// one.
+constexpr double kBadLoss = 0.95, kSince = 0.94;
+/// If it holds less than this fraction, the template is replaced at once.
+constexpr double kBearable = 0.9;
 /// If the share outside the support is larger than this, it says little, and the energy decides.
 constexpr double kNearlyAll = 0.5;
 
@@ -38,7 +41,7 @@ void SupportWatch::forget_level() noexcept {
   scatter_ = {};
   windows_ = 0;
   in_window_ = 0;
-  above_in_a_row_ = 0;
+  above_in_a_row_ = worse_in_a_row_ = 0;
 }
 
 void SupportWatch::replanned() noexcept {
@@ -50,6 +53,7 @@ void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
   forget_level();
   expected_ = share;
   bias_ = estimates_follow ? 1 : kUnknown;
+  compared_ = kUnknown;
   longest_compare_wait_ = estimates_follow ? kShortWait : kLongestWait;
   if (!estimates_follow || !(share == share)) return;
   level_.share = 1 - share;
@@ -95,9 +99,15 @@ bool SupportWatch::above(const Sample& sample) const noexcept {
   return sample.share > kNearlyAll && exceeds(&Sample::energy);
 }
 
+/// Whether a support lost much, and some of it since an exact share, `before`, was known.
+bool SupportWatch::lost_more(double share, double before) const noexcept {
+  return share < kBadLoss * expected_ && share < kSince * before;
+}
+
 bool SupportWatch::suspects(double residual, double tail_energy) noexcept {
   const Sample sample{residual * residual, tail_energy};
   above_in_a_row_ = above(sample) ? above_in_a_row_ + 1 : 0;
+  worse_in_a_row_ = lost_more(bias_ * (1 - sample.share), compared_) ? worse_in_a_row_ + 1 : 0;
   if (above_in_a_row_ == 0) note(sample);
   return above_in_a_row_ >= patience_;
 }
@@ -107,6 +117,11 @@ void SupportWatch::suspicion_compared() noexcept {
   since_compared_ = 0;
   compare_wait_ = std::min(longer(compare_wait_, hold_), longest_compare_wait_);
   forget_level();
+}
+
+bool SupportWatch::bearable(double share) const noexcept {
+  // If much was lost since learning began, its result is outdated.
+  return share > kBearable * expected_ && !(trying_ && lost_more(share, tried_));
 }
 
 bool SupportWatch::outdated(double share, bool missed) noexcept {
@@ -121,10 +136,12 @@ bool SupportWatch::outdated(double share, bool missed) noexcept {
 
 void SupportWatch::trying(double share) noexcept {
   since_try_ = 0;
+  trying_ = true;
   expected_ = tried_ = share;
 }
 
 void SupportWatch::tried(bool helped) noexcept {
+  trying_ = false;
   try_wait_ = helped ? 0 : longer(try_wait_, hold_);
   if (helped) compare_wait_ = 0;
 }

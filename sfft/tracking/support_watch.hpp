@@ -33,14 +33,24 @@ class SupportWatch {
   void next_frame() noexcept;
   /// Records a frame's share in the support: the estimate of a sparse transform without a reference, and the
   /// exact value.
-  void estimated(double share, double exact) noexcept { bias_ = share > 0 ? exact / share : kUnknown; }
+  void estimated(double share, double exact) noexcept {
+    bias_ = share > 0 ? exact / share : kUnknown;
+    compared_ = exact;
+  }
   /// Records a sparse frame's estimates. True: for `patience` frames in a row, more energy was outside the
   /// support than before.
   bool suspects(double residual, double tail_energy) noexcept;
+  /// Whether the next frames may keep the template although its support holds less than before. `share`:
+  /// exact.
+  bool bearable(double share) const noexcept;
   /// Whether an exact share in the support is below the share that it held before.
   bool falls_short(double share) const noexcept { return share < worth_asking_ * expected_; }
-  /// Whether a dense transform because of a suspicion is allowed now.
-  bool may_compare() const noexcept { return since_compared_ >= compare_wait_ && affordable_ >= 1; }
+  /// Whether a dense transform because of a suspicion is allowed now. If more was lost since the last
+  /// comparison, it does not wait, and one may be made in advance of what is affordable.
+  bool may_compare() const noexcept {
+    return worse_in_a_row_ >= patience_ ? affordable_ >= 0
+                                        : affordable_ >= 1 && since_compared_ >= compare_wait_;
+  }
   /// Call for a dense transform because of a suspicion. Later frames are compared with the levels after it.
   void suspicion_compared() noexcept;
   /// Records the exact share of a frame. True: the support holds less than before, and learning may be tried
@@ -65,6 +75,7 @@ class SupportWatch {
   void forget_level() noexcept;
   void note(const Sample& sample) noexcept;
   bool above(const Sample& sample) const noexcept;
+  bool lost_more(double share, double before) const noexcept;
 
   int hold_, patience_;
   double worth_asking_;  ///< below this fraction of the share held before, a new support may be worthwhile
@@ -78,6 +89,8 @@ class SupportWatch {
   std::array<Sample, kWindow> window_{};
   std::size_t in_window_ = 0;
   int above_in_a_row_ = 0;
+  double compared_ = kUnknown;  ///< exact share at the last comparison
+  int worse_in_a_row_ = 0;      ///< frames that seem to have lost more
 
   static constexpr double kBurst = 4;  ///< maximum of affordable_, after many frames without a suspicion
   double affordable_ = kBurst;         ///< dense transforms that are allowed now
@@ -86,6 +99,7 @@ class SupportWatch {
   int since_compared_ = 0, compare_wait_ = 0;
   int since_try_ = 0, try_wait_ = 0;  ///< the same for learning
   double tried_ = 1;                  ///< share that the support held when learning was last tried
+  bool trying_ = false;               ///< learning is in progress
 };
 
 }  // namespace sfft::detail

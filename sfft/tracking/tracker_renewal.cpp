@@ -25,8 +25,6 @@ constexpr double kLargeError = 0.25;
 constexpr std::int64_t kLately = 64;
 /// Frames after which differences that failed are tried again.
 constexpr std::int64_t kTryAgain = 1024;
-/// If a support holds less than this fraction of its former share, the template is replaced at once.
-constexpr double kBearable = 0.9;
 /// If errors are too large, a fresh support is also worthwhile if it leaves less than this fraction of the
 /// energy outside. That halves errors.
 constexpr double kLittleOutside = 0.25;
@@ -201,7 +199,7 @@ bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed
   staleness_.say(fmt::format("the support holds {:.3g} % of the energy, and held {:.3g} % before",
                              100 * share, 100 * before));
   // While sparse transforms are skipped, nothing is gained by a template that is ready later.
-  const bool bearable = skip_sparse_ == 0 && share > kBearable * before;
+  const bool bearable = skip_sparse_ == 0 && watch_.bearable(share);
   if (!learn_or_begin(frame, bearable)) return false;
   result_.action = TrackAction::relearned;
   ++relearned_count;

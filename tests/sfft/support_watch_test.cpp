@@ -130,12 +130,37 @@ TEST(SupportWatch, ALossThatCameBeforeTheLevelWasKnownIsSeen) {
   for (int i = 0; i < 100; ++i) watch.next_frame();
   watch.estimated(0.98, 0.99);
   watch.suspicion_compared();  // unfounded, but the tone moves on before there is a level
-  EXPECT_EQ(frames_to_suspicion(watch, 64, 0.1), 7) << "the wait after a comparison";
+  EXPECT_EQ(frames_to_suspicion(watch, 64, 0.05), 7) << "the wait after a comparison";
   SupportWatch biased({});
   biased.renewed(0.99, true);
   biased.estimated(0.9, 0.99);
   biased.suspicion_compared();
   EXPECT_EQ(frames_to_suspicion(biased, 200, 0.1), -1) << "estimates are known to be low";
+}
+
+TEST(SupportWatch, ALossMuchWorseThanAtTheLastComparisonIsComparedWithoutWaiting) {
+  SupportWatch watch({});
+  watch.renewed(0.99, true);
+  for (int i = 0; i < 100; ++i) watch.next_frame();
+  for (int i = 0; i < 3; ++i) {  // the wait is 32 frames then
+    watch.estimated(0.95, 0.95);
+    watch.suspicion_compared();
+  }
+  EXPECT_EQ(frames_to_suspicion(watch, 16, 0.08), -1) << "not twice the loss of the last comparison";
+  EXPECT_EQ(frames_to_suspicion(watch, 16, 0.15), 2) << "patience is 3 frames";
+}
+
+TEST(SupportWatch, ALossThatGrewSinceLearningBeganIsUnbearable) {
+  SupportWatch watch({});
+  EXPECT_FALSE(watch.bearable(0.9)) << "nothing is known";
+  watch.renewed(1, true);
+  EXPECT_TRUE(watch.bearable(0.91));
+  EXPECT_FALSE(watch.bearable(0.88));
+  watch.trying(0.96);
+  EXPECT_TRUE(watch.bearable(0.92)) << "a slow fade";
+  EXPECT_FALSE(watch.bearable(0.9)) << "another tone, which the new template will not have";
+  watch.tried(false);
+  EXPECT_TRUE(watch.bearable(0.9));
 }
 
 TEST(SupportWatch, ALossMuchWorseThanAtTheLastTryDoesNotWait) {

@@ -72,8 +72,8 @@ TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
 /// which the tracker would learn at once.
 TEST(Tracker, LearnsInTheBackground) {
   const auto frame_at = [](int t) {
-    auto frame = test::film_frame(kRows, kColumns, t % 60, 1);
-    const auto other = test::film_frame(kRows, kColumns, t % 60, 2);
+    auto frame = test::film_frame(kRows, kColumns, t % 30, 1);
+    const auto other = test::film_frame(kRows, kColumns, t % 30, 2);
     const double share = std::clamp((t - 40) / 200.0, 0.0, 0.5);
     for (std::size_t i = 0; i < frame.size(); ++i)
       frame[i] = static_cast<std::uint8_t>((1 - share) * frame[i] + share * other[i]);
@@ -98,7 +98,7 @@ TEST(Tracker, LearnsInTheBackground) {
     ++relearned;
     const auto at = tracked.reason.rfind("at frame ");
     ASSERT_NE(at, std::string::npos) << tracked.reason;
-    EXPECT_EQ(tracked.index - std::stoll(tracked.reason.substr(at + 9)), 64) << tracked.reason;
+    EXPECT_EQ(tracked.index - std::stoll(tracked.reason.substr(at + 9)), 32) << tracked.reason;
     EXPECT_NE(detail::data_of(tracker.current_template()), detail::data_of(tmpl));
     EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frames[t], tracker.current_template())),
               1e-5);
