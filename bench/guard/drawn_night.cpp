@@ -250,20 +250,42 @@ void DrawnNight::add_headlights(cv::Mat& picture, double seconds) const {
   }
 }
 
-cv::Mat DrawnNight::frame(double seconds) {
-  const bool infrared = switch_s_ >= 0 && seconds >= switch_s_;
-  cv::Mat picture = infrared ? infrared_.clone() : cv::Mat(place_ * day_gain_);
-  for (const Walker& person : people_) draw_walker(picture, person, seconds);
+cv::Mat DrawnNight::steady_picture(double seconds, std::span<const Walker> people) const {
+  cv::Mat picture = infrared(seconds) ? infrared_.clone() : cv::Mat(place_ * day_gain_);
+  for (const Walker& person : people) draw_walker(picture, person, seconds);
   if (!headlights_.empty()) add_headlights(picture, seconds);
   if (!web_.empty()) add_web(picture, seconds);
+  return picture;
+}
+
+cv::Mat DrawnNight::frame(double seconds) {
+  cv::Mat picture = steady_picture(seconds, people_);
   add_moths(picture, seconds);
   if (drops_ > 0 && seconds >= rain_from_s_) add_rain(picture);
   // The exposure takes some time to settle after the switch.
-  if (infrared && seconds < switch_s_ + unsettled_s_) {
+  if (infrared(seconds) && seconds < switch_s_ + unsettled_s_) {
     const double left = 1 - (seconds - switch_s_) / unsettled_s_;
     picture *= 1 + (unsettled_gain_ - 1) * left;
   }
-  return exposed(picture, infrared ? infrared_noise_ : day_noise_, random_);
+  return exposed(picture, infrared(seconds) ? infrared_noise_ : day_noise_, random_);
+}
+
+double DrawnNight::visible_s(const Walker& person) const {
+  constexpr double kStep_s = 0.1, kVisible = 10, kInside = 0.9;
+  Walker outline = person;
+  outline.contrast = 1;
+  double sum = 0;
+  for (double t = person.from_s; t < person.until_s; t += kStep_s) {
+    cv::Mat body = cv::Mat::zeros(size_, CV_32F);
+    draw_walker(body, outline, t);
+    const cv::Mat inside = body > kInside;
+    if (cv::countNonZero(inside) == 0) continue;  // still outside the picture
+    const auto clipped = [&](std::span<const Walker> people) {
+      return cv::Mat(cv::min(cv::max(steady_picture(t, people), 0.0), 255.0));
+    };
+    if (cv::mean(cv::abs(clipped({&person, 1}) - clipped({})), inside)[0] >= kVisible) sum += kStep_s;
+  }
+  return sum;
 }
 
 std::string DrawnNight::text() const {

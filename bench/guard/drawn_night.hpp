@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <opencv2/core.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,11 @@ class DrawnNight {
   double fps() const noexcept { return fps_; }
   double length_s() const noexcept { return length_s_; }
   /// The people are at least a twelfth of the picture high, and differ by at least ten grey levels from what
-  /// is behind them.
+  /// is behind them, unless something before them hides them or the picture is overexposed there.
   const std::vector<Walker>& people() const noexcept { return people_; }
+  /// Seconds for which a person's pixels differ on average by at least ten grey levels from the same picture
+  /// without the person, before noise.
+  double visible_s(const Walker& person) const;
   double codec_step() const noexcept { return codec_step_; }
   std::string text() const;
 
@@ -42,6 +46,9 @@ class DrawnNight {
     double radius = 0, gain = 0, haze = 0;
   };
 
+  bool infrared(double seconds) const noexcept { return switch_s_ >= 0 && seconds >= switch_s_; }
+  /// The picture without moths, rain and noise, and with settled exposure.
+  cv::Mat steady_picture(double seconds, std::span<const Walker> people) const;
   void draw_people();
   void draw_web();
   void draw_moths(double per_second);

@@ -25,6 +25,8 @@ namespace {
 /// more than kFalse_s seconds lie beyond that.
 constexpr double kNear_s = 1;
 constexpr double kFalse_s = 0.15;
+/// A person who can be seen for less than this may be missed.
+constexpr double kVisible_s = 1;
 
 struct Seen {
   std::vector<video::Event> alarms;
@@ -70,7 +72,7 @@ double false_seconds(const video::TriageEvent& event, const std::vector<Walker>&
 }
 
 struct Row {
-  int nights = 0, alarms = 0, people = 0, missed = 0, events = 0;
+  int nights = 0, alarms = 0, people = 0, missed = 0, hidden = 0, events = 0;
   double false_s = 0;
 };
 
@@ -87,11 +89,13 @@ nlohmann::ordered_json nights(const PopulationOptions& options) {
     Row row;
     row.nights = 1;
     row.alarms = static_cast<int>(seen.alarms.size());
-    row.people = static_cast<int>(night.people().size());
-    for (const Walker& one : night.people())
-      row.missed += std::ranges::none_of(seen.events, [&](const video::TriageEvent& event) {
-        return event.change_start_s < one.until_s && event.change_end_s > one.from_s;
-      });
+    for (const Walker& one : night.people()) {
+      const bool visible = night.visible_s(one) >= kVisible_s;
+      (visible ? row.people : row.hidden) += 1;
+      row.missed += visible && std::ranges::none_of(seen.events, [&](const video::TriageEvent& event) {
+                      return event.change_start_s < one.until_s && event.change_end_s > one.from_s;
+                    });
+    }
     for (const video::TriageEvent& event : seen.events) {
       const double without = false_seconds(event, night.people());
       row.false_s += without;
@@ -113,6 +117,7 @@ nlohmann::ordered_json nights(const PopulationOptions& options) {
       sum->alarms += row.alarms;
       sum->people += row.people;
       sum->missed += row.missed;
+      sum->hidden += row.hidden;
       sum->events += row.events;
       sum->false_s += row.false_s;
     }
@@ -120,10 +125,12 @@ nlohmann::ordered_json nights(const PopulationOptions& options) {
   nlohmann::ordered_json out;
   const auto put = [&](const std::string& name, const Row& row) {
     fmt::print(
-        "{:<20} {:>4} nights, {:>3} alarms, {:>3} of {:>3} people missed, {:>3} false events, {:>6.1f} s\n",
-        name, row.nights, row.alarms, row.missed, row.people, row.events, row.false_s);
-    out[name] = {{"nights", row.nights}, {"alarms", row.alarms},       {"people", row.people},
-                 {"missed", row.missed}, {"false_events", row.events}, {"false_s", row.false_s}};
+        "{:<20} {:>4} nights, {:>3} alarms, {:>3} of {:>3} people missed ({} hidden), {:>3} false events, "
+        "{:>6.1f} s\n",
+        name, row.nights, row.alarms, row.missed, row.people, row.hidden, row.events, row.false_s);
+    out[name] = {{"nights", row.nights},  {"alarms", row.alarms}, {"people", row.people},
+                 {"missed", row.missed},  {"hidden", row.hidden}, {"false_events", row.events},
+                 {"false_s", row.false_s}};
   };
   for (const auto& [kind, row] : rows) put(kind, row);
   put("all", all);
