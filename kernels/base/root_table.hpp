@@ -31,6 +31,10 @@ class RootTable {
   static std::complex<double> times(const std::complex<double>& a, const std::complex<double>& b) noexcept {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   }
+  /// i·a
+  static std::complex<double> times_i(const std::complex<double>& a) noexcept {
+    return {-a.imag(), a.real()};
+  }
 
  private:
   int shift_ = 0;

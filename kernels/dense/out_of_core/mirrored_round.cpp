@@ -14,21 +14,17 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// i·a
-Complex times_i(const Complex& a) {
-  return {-a.imag(), a.real()};
-}
-
 /// Converts values k and h − k of a transform of pairs to those of half spectra, times 2·half.
 void unpack_real(Complex& a, Complex& b, const Complex& root, double half) {
-  const Complex sum = half * (a + std::conj(b)), difference = -half * times_i(a - std::conj(b));
+  const Complex sum = half * (a + std::conj(b)), difference = -half * RootTable::times_i(a - std::conj(b));
   const Complex odd = RootTable::times(root, difference);
   a = sum + odd;
   b = std::conj(sum - odd);
 }
 /// The inverse of unpack_real(), times 2.
 void pack_real(Complex& a, Complex& b, const Complex& root) {
-  const Complex sum = a + std::conj(b), odd = times_i(RootTable::times(std::conj(root), a - std::conj(b)));
+  const Complex sum = a + std::conj(b),
+                odd = RootTable::times_i(RootTable::times(std::conj(root), a - std::conj(b)));
   a = sum + odd;
   b = std::conj(sum - odd);
 }
