@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "kernels/base/quantiles.hpp"
 #include "template/planning/error_table.hpp"
 
 namespace sfft::detail {
@@ -29,8 +30,7 @@ void Staleness::note_level(double error) {
   if (levels_.size() == kBaselineFrames) return;
   levels_.push_back(error);
   if (levels_.size() < kBaselineFrames) return;
-  std::nth_element(levels_.begin(), levels_.begin() + kBaselineFrames / 2, levels_.end());
-  level_ = levels_[kBaselineFrames / 2];
+  level_ = detail::median_in_place(levels_);
 }
 
 bool Staleness::unacceptable(double error) {

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/base/quantiles.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::video {
@@ -95,9 +96,7 @@ double light_at(const std::vector<std::size_t>& places, const std::vector<double
   std::vector<double> ratios;
   for (std::size_t i = 0; i < places.size(); ++i)
     ratios.push_back((static_cast<double>(samples[places[i]]) + 1) / before[i]);
-  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-  std::ranges::nth_element(ratios, middle);
-  return *middle;
+  return detail::median_in_place(ratios);
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
+
+#include "kernels/base/quantiles.hpp"
 
 namespace sfft::video {
 
@@ -42,10 +45,8 @@ class Pace {
   double interval() const noexcept {
     const std::size_t known = std::min(count_ > 0 ? count_ - 1 : 0, kKept);
     if (known == 0) return kUnknown;
-    auto sorted = intervals_;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(known / 2);
-    std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(known));
-    return *middle;
+    auto latest = intervals_;
+    return detail::median_in_place(std::span(latest).first(known));
   }
 
  private:

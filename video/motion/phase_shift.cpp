@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/base/quantiles.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/error.hpp"
 
@@ -47,12 +48,6 @@ struct Axes {
 constexpr double kMinAxis = 1e-9;
 /// Huber's bound, in standard deviations. It costs 3 % of the precision if the noise is Gaussian.
 constexpr double kHuber = 1.7;
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 class Fit {
  public:
@@ -170,7 +165,7 @@ class Fit {
   double scale(double x, double y) {
     sizes_.clear();
     for (const Phase& p : phases_) sizes_.push_back(std::abs(p.ahead - p.slope_x * x - p.slope_y * y));
-    return 1.4826 * median(sizes_);
+    return 1.4826 * detail::median_in_place(sizes_);
   }
 
   /// One Gauss-Newton step; returns its length in pixels.

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "kernels/base/quantiles.hpp"
 
 namespace sfft::video {
 
@@ -70,17 +73,15 @@ double Distribution::mean() const noexcept {
 
 double Distribution::quantile(double q) const {
   if (count_ == 0) return std::numeric_limits<double>::quiet_NaN();
-  const auto rank = static_cast<std::size_t>(q * static_cast<double>(count_ - 1) + 0.5);
   if (cells_.empty()) {
     std::vector<double> values = first_;
     for (double& value : values) {
       if (std::isnan(value))
         value = std::numeric_limits<double>::infinity();  // NaN has no order: it counts as infinity
     }
-    const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank);
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
+    return detail::quantile(std::move(values), q);
   }
+  const auto rank = static_cast<std::size_t>(q * static_cast<double>(count_ - 1) + 0.5);
   if (rank == count_ - 1) return max_;
   std::uint64_t below = 0;
   std::size_t cell = 0;

@@ -4,23 +4,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "kernels/base/quantiles.hpp"
 #include "video/pipeline/run.hpp"
 
 namespace sfft::video {
 
-/// The q-quantile (nearest rank); NaN if there are no values.
-inline double quantile(std::vector<double> values, double q) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<std::size_t>(at)];
-}
+using detail::quantile;  // beside that of a Distribution
 
 inline double mean(const std::vector<double>& values) {
   double sum = 0;

@@ -10,6 +10,7 @@
 #include <map>
 #include <numbers>
 
+#include "kernels/base/quantiles.hpp"
 #include "video/vibration/coding_lines.hpp"
 #include "video/vibration/detrend.hpp"
 #include "video/vibration/verdict.hpp"
@@ -30,13 +31,6 @@ constexpr double kMinFlicker = 2e-4;  ///< share of the mean, per frame; smaller
 /// Max. ratio of a tile's flicker to that of the whole picture: encoders omit flicker in some blocks and
 /// exaggerate it in others. Measured with synthetic light on coded scenes.
 constexpr double kCoarseLight = 5;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Describes the ellipse that two components trace.
 void describe_path(const Peak& line, double pixel_aspect, VibrationPeak& peak) {
@@ -288,7 +282,7 @@ class Analysis {
     result.frequencies = from.frequencies;
     result.renewals = from.renewals;
     result.samples_fraction = from.samples_fraction;
-    result.place_error_px = median({from.error.begin(), from.error.end()});
+    result.place_error_px = detail::median({from.error.begin(), from.error.end()}, 0);
     const double probability = options_.false_alarm_probability;
     result.followed = std::ranges::count_if(from.x, [](double place) { return std::isfinite(place); });
     if (from.structured) {
@@ -299,7 +293,7 @@ class Analysis {
       result.at_floor = result.motion.search.searched && at_floor(result.motion, from);
     }
     std::vector<double> light = from.brightness;
-    const double mean = median(light);
+    const double mean = detail::median(light, 0);
     for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
     result.brightness = signal({std::move(light)}, probability, kMinFlicker);
     hold_against(from.changes, from.region, result.motion.peaks);

@@ -12,6 +12,7 @@
 #include <complex>
 #include <cstddef>
 
+#include "kernels/base/quantiles.hpp"
 #include "sfft/dense.hpp"
 #include "video/vibration/line_fit.hpp"
 
@@ -36,21 +37,13 @@ constexpr double kStandsOutSplit = 2;  ///< for split lines
 constexpr double kLine = 12;
 constexpr std::size_t kMinFrames = 64;
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 }  // namespace
 
 std::int64_t coding_period(std::span<const std::int64_t> key_frames, std::int64_t frames) {
   std::vector<std::int64_t> intervals;
   for (std::size_t i = 1; i < key_frames.size(); ++i) intervals.push_back(key_frames[i] - key_frames[i - 1]);
   if (intervals.size() < kMinIntervals) return 0;
-  const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
-  std::ranges::nth_element(intervals, middle);
-  const std::int64_t period = *middle;
+  const std::int64_t period = detail::median_in_place(intervals);
   const auto alike = static_cast<double>(std::ranges::count(intervals, period));
   const bool regular = alike >= kRegular * static_cast<double>(intervals.size());
   return regular && period > 1 && frames >= kMinCycles * period ? period : 0;
@@ -71,7 +64,7 @@ std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between) {
   std::vector<double> power;
   for (const auto& value : spectrum) power.push_back(std::norm(value));
   // The lower limit is for a sequence that repeats exactly: it has no power between its lines.
-  const double line = kLine * std::max(median(power), 1e-4 * number * number);
+  const double line = kLine * std::max(detail::median(power), 1e-4 * number * number);
   std::vector<CodingBand> bands;
   const double step = 1 / static_cast<double>(length);
   for (std::size_t i = 1; i < power.size(); ++i) {
@@ -128,9 +121,9 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
     }
     double usual = detectable;
     const double stands_out = line.exact ? kStandsOut : kStandsOutSplit;
-    if (heights.size() >= kSeveral) usual = median(std::move(heights));
+    if (heights.size() >= kSeveral) usual = detail::median(std::move(heights));
     if (of_sawtooth.size() >= kSeveral) {  // split lines always come from a sawtooth
-      const double sawtooth = median(std::move(of_sawtooth));
+      const double sawtooth = detail::median(std::move(of_sawtooth));
       usual = line.exact ? std::max(usual, sawtooth) : sawtooth;
     }
     peaks[line.peak].coding = peaks[line.peak].amplitude < stands_out * usual;

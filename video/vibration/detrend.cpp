@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/base/quantiles.hpp"
 #include "video/vibration/least_squares.hpp"
 
 namespace sfft::video {
@@ -19,14 +20,6 @@ void basis(std::size_t i, std::size_t n, std::span<double> row) {
   if (row.size() > 1) row[1] = 2 * place - 1;
   for (std::size_t k = 2; k < row.size(); ++k)
     row[k] = std::cos(std::numbers::pi * static_cast<double>(k - 1) * place);
-}
-
-double median_size(std::vector<double> values) {
-  if (values.empty()) return 0;
-  for (double& value : values) value = std::abs(value);
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace
@@ -60,9 +53,9 @@ Detrended remove_drift(std::span<const double> series, double periods) {
       double value = 0;
       for (std::size_t k = 0; k < columns; ++k) value += fit[k] * row[k];
       result.drift[i] = value;
-      if (std::isfinite(series[i])) left.push_back(series[i] - value);
+      if (std::isfinite(series[i])) left.push_back(std::abs(series[i] - value));
     }
-    scale = 1.4826 * median_size(std::move(left));
+    scale = 1.4826 * detail::median(std::move(left), 0);
   }
   constexpr double kWild = 8;
   for (std::size_t i = 0; i < n; ++i) {

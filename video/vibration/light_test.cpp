@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/quantiles.hpp"
 #include "video/vibration/line_fit.hpp"
 
 namespace sfft::video {
@@ -21,13 +22,6 @@ namespace {
 
 using Complex = std::complex<double>;
 constexpr double kTurn = 2 * std::numbers::pi;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// The amplitudes of the chosen cells' coordinates at a frequency.
 std::vector<Complex> amplitudes(const LocalChanges& changes, const std::vector<std::size_t>& cells,
@@ -118,11 +112,11 @@ Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& c
 struct Excess {
   double value, error;
   Excess(double energy, const std::vector<double>& neighbours, double unit) {
-    const double usual = median(neighbours);
+    const double usual = detail::median(neighbours, 0);
     std::vector<double> away;
     for (const double one : neighbours) away.push_back(std::abs(one - usual));
     value = (energy - usual) / unit;
-    error = 1.4826 * median(std::move(away)) / unit;
+    error = 1.4826 * detail::median(std::move(away), 0) / unit;
   }
 };
 
@@ -232,7 +226,8 @@ std::optional<LightEvidence> LightTest::at(double turns, const Region& area, Com
     }
   }
   if (light.empty()) return std::nullopt;
-  const double unit = (median(motion) + median(light)) / static_cast<double>(cells.size() * kCellCoordinates);
+  const double unit = (detail::median(motion, 0) + detail::median(light, 0)) /
+                      static_cast<double>(cells.size() * kCellCoordinates);
   if (!(unit > 0)) return std::nullopt;
   LightEvidence evidence;
   const Excess along(energy.motion, motion, unit);

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "kernels/base/quantiles.hpp"
 #include "sfft/error.hpp"
 #include "video/sources/decoder.hpp"
 
@@ -235,12 +236,7 @@ class Pictures {
       const double difference = later[i] - 0.5 * (series[i] + series[i + 1]);
       if (std::isfinite(difference)) apart.push_back(difference);
     }
-    double offset = 0;
-    if (!apart.empty()) {
-      const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
-      std::ranges::nth_element(apart, middle);
-      offset = *middle;
-    }
+    const double offset = detail::median(std::move(apart), 0);
     std::vector<double> mixed;
     for (std::size_t i = 0; i < series.size(); ++i)
       mixed.insert(mixed.end(), {scale * series[i], scale * (later[i] - offset)});

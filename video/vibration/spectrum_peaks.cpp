@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/base/quantiles.hpp"
 #include "sfft/dense.hpp"
 #include "video/vibration/line_fit.hpp"
 #include "video/vibration/noise_floor.hpp"
@@ -19,13 +20,6 @@ namespace {
 
 using Complex = std::complex<double>;
 using Channels = std::vector<std::vector<double>>;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 class Search {
  public:
@@ -115,7 +109,7 @@ class Search {
       for (const auto& noise : result_.noise_amplitude) sum += noise[bin] * noise[bin];
       squares.push_back(sum);
     }
-    result_.noise = std::sqrt(median(std::move(squares)));
+    result_.noise = std::sqrt(detail::median(std::move(squares), 0));
     const double b = degrees((first_ + last_) / 2);
     result_.detectable = result_.noise / std::sqrt(static_cast<double>(left_.size())) *
                          std::sqrt(significant_height(options_.false_alarm_probability, b, band_));

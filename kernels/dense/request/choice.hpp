@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "kernels/base/quantiles.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 
@@ -25,8 +25,7 @@ double median_us(const Run& run) {
     times.push_back(run());
     total += times.back();
   }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return median_in_place(times);
 }
 
 /// Takes candidate engines and keeps the fastest. Skips engines that cannot do the problem or lack memory.

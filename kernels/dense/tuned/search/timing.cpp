@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "kernels/base/quantiles.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -64,8 +66,7 @@ double device_us(const std::function<void(cuda::Stream)>& work, cuda::Stream str
   many.run_us(start, stop, stream);
   std::array<double, 5> times{};
   for (double& us : times) us = many.run_us(start, stop, stream);
-  std::nth_element(times.begin(), times.begin() + 2, times.end());
-  return times[2] / repetitions;
+  return median_in_place(times) / repetitions;
 }
 
 template <class Real>

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "kernels/base/quantiles.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/candidates.hpp"
 #include "kernels/dense/tuned/search/products.hpp"
@@ -231,8 +232,7 @@ class Tuner {
     std::vector<std::pair<double, Candidate*>> ranked;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (times[i].size() < kRounds) continue;
-      std::nth_element(times[i].begin(), times[i].begin() + kRounds / 2, times[i].end());
-      ranked.push_back({price(times[i][kRounds / 2], all[i].policy), &all[i]});
+      ranked.push_back({price(median_in_place(times[i]), all[i].policy), &all[i]});
     }
     std::sort(ranked.begin(), ranked.end());
     for (const auto& [us, candidate] : ranked) {
