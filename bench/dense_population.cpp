@@ -10,15 +10,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
 
 #include "bench/command_line.hpp"
-#include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
+#include "bench/result_file.hpp"
+#include "bench/timing.hpp"
 #include "sfft/dense.hpp"
 #include "sfft_commit.hpp"
 
@@ -179,18 +178,12 @@ class Peer {
   typename Library::Plan plan_;
 };
 
-/// CPU time in microseconds.
-double now_us() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
-}
-
+/// CPU time.
 template <class Transform>
 double microseconds(std::int64_t times, const Transform& transform) {
-  const double start = now_us();
+  const double start = bench::process_cpu_seconds();
   for (std::int64_t i = 0; i < times; ++i) transform();
-  return (now_us() - start) / static_cast<double>(times);
+  return 1e6 * (bench::process_cpu_seconds() - start) / static_cast<double>(times);
 }
 
 /// ‖a − reference‖/‖reference‖.
@@ -264,10 +257,7 @@ int main(int argc, char** argv) {
     if (arguments.rows.empty()) {
       for (int i = 0; i < arguments.count; ++i) arguments.rows.push_back(draw(random, arguments.max_points));
     }
-    json file{{"commit", SFFT_COMMIT},
-              {"command", bench::joined(argc, argv)},
-              {"processor", bench::processor()},
-              {"rows", json::array()}};
+    json file = bench::result_file(SFFT_COMMIT, bench::joined(argc, argv));
     double logarithms = 0;
     int slower = 0;
     for (const Row& row : arguments.rows) {
@@ -282,7 +272,7 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
       logarithms += std::log(ratio);
       slower += ratio < 1 ? 1 : 0;
-      if (!arguments.out.empty()) std::ofstream(arguments.out) << file.dump(1) << "\n";
+      bench::write_json(arguments.out, file);
     }
     const auto count = static_cast<double>(arguments.rows.size());
     fmt::print("geometric mean {:.3f}x, {} of {} slower than FFTW\n", std::exp(logarithms / count), slower,

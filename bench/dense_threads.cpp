@@ -10,13 +10,13 @@
 #endif
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "bench/command_line.hpp"
-#include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
+#include "bench/result_file.hpp"
+#include "bench/timing.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "sfft/dense.hpp"
 #include "sfft_commit.hpp"
@@ -55,13 +55,7 @@ Arguments parse(int argc, char** argv) {
 
 template <class Transform>
 double measured_ms(int repeat, const Transform& transform) {
-  std::vector<double> times;
-  for (int i = 0; i <= repeat; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    transform();
-    if (i > 0) times.push_back(1e3 * bench::seconds_since(start));
-  }
-  return bench::median(times);
+  return 1e3 * bench::median_seconds(repeat, transform);
 }
 
 #ifdef SFFT_BENCH_FFTW
@@ -126,16 +120,13 @@ json row(const Shape& shape, bool real, int threads, const Arguments& arguments)
 int main(int argc, char** argv) {
   try {
     const Arguments arguments = parse(argc, argv);
-    json file{{"commit", SFFT_COMMIT},
-              {"command", bench::joined(argc, argv)},
-              {"processor", bench::processor()},
-              {"rows", json::array()}};
+    json file = bench::result_file(SFFT_COMMIT, bench::joined(argc, argv));
     for (const auto& [shape, real] : arguments.problems) {
       for (const int threads : arguments.threads) {
         file["rows"].push_back(row(shape, real, threads, arguments));
         fmt::print("{}\n", file["rows"].back().dump());
         std::fflush(stdout);
-        if (!arguments.out.empty()) std::ofstream(arguments.out) << file.dump(1) << "\n";
+        bench::write_json(arguments.out, file);
       }
     }
   } catch (const std::exception& error) {

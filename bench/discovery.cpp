@@ -8,7 +8,6 @@
 // more such signal.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -23,13 +22,6 @@ namespace {
 using namespace sfft;
 using namespace sfft::bench;
 using Samples = std::vector<std::complex<float>>;
-
-template <class Call>
-double seconds_of(const Call& call) {
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Median of at least three calls that together take about 5 ms.
 template <class Call>
@@ -72,7 +64,7 @@ void discovery(benchmark::State& state, const DiscoveryCase& kind, int seeds) {
   }
   state.counters["plan_us"] = 1e6 * *first;
   state.counters["dense"] = static_cast<double>(dense);
-  state.counters["reported_l2"] = median(std::move(reported));
+  state.counters["reported_l2"] = median(std::move(reported), 0);
 }
 
 void published(benchmark::State& state, DiscoveryCase kind, peers::Method method, int seeds) {

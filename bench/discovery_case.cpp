@@ -10,6 +10,8 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "bench/timing.hpp"
+
 namespace sfft::bench {
 
 namespace {
@@ -28,13 +30,6 @@ std::vector<std::complex<float>> make_samples(const DiscoveryCase& kind, const S
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::string DiscoveryCase::label() const {
   return fmt::format("{}/N:{}/k:{}", name, shape.to_string(), k);
@@ -73,17 +68,17 @@ void DiscoveryTally::add_times(double warm_seconds, double cold_seconds) {
 void DiscoveryTally::report(benchmark::State& state) const {
   const auto signals = static_cast<double>(relative_l2_.size());
   const double coefficients = signals * static_cast<double>(kind_.k);
-  state.SetIterationTime(median(warm_));
-  state.counters["cold_us"] = 1e6 * median(cold_);
+  state.SetIterationTime(median(warm_, 0));
+  state.counters["cold_us"] = 1e6 * median(cold_, 0);
   state.counters["slowest_us"] = 1e6 * *std::max_element(warm_.begin(), warm_.end());
   state.counters["signals"] = signals;
   state.counters["complete"] = static_cast<double>(complete_);
   state.counters["vouched"] = static_cast<double>(vouched_);
   state.counters["silent_misses"] = static_cast<double>(silent_);
   state.counters["missed_share"] = static_cast<double>(missed_) / coefficients;
-  state.counters["relative_l2"] = median(relative_l2_);
+  state.counters["relative_l2"] = median(relative_l2_, 0);
   state.counters["worst_l2"] = *std::max_element(relative_l2_.begin(), relative_l2_.end());
-  state.counters["samples"] = median(samples_);
+  state.counters["samples"] = median(samples_, 0);
   if (!kind_.noisy()) return;
   const double floor =
       std::sqrt(std::numbers::pi / 4 * static_cast<double>(kind_.k) /

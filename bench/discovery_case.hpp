@@ -54,6 +54,4 @@ class DiscoveryTally {
   double absolute_error_ = 0;
 };
 
-double median(std::vector<double> values);
-
 }  // namespace sfft::bench

@@ -4,7 +4,6 @@
 // Names: known/<precision>/N:<N>/k:<k>/<warm|cold>, fftw/float/N:<N>.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <map>
 #include <memory>
 
@@ -61,9 +60,7 @@ void sparse_cold(benchmark::State& state, std::shared_ptr<Case<Real>> input) {
   const SignalView frame = SignalView::line(input->samples);
   for (auto _ : state) {
     evict_caches();
-    const auto start = std::chrono::steady_clock::now();
-    input->plan.execute(frame, spectrum, workspace);
-    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    state.SetIterationTime(seconds_of([&] { input->plan.execute(frame, spectrum, workspace); }));
   }
   count(state, *input, spectrum);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the benchmarks of large transforms on several threads: shapes from the command line, data that
-// depend only on the position, and medians.
+// Shared by the benchmarks of large transforms on several threads: shapes from the command line, and data
+// that depend only on the position.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -25,15 +24,6 @@ inline Shape parse_shape(const std::string& text) {
     at = end + 1;
   }
   return Shape(std::span<const std::int64_t>(extents));
-}
-
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-inline double median(std::vector<double> times) {
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
 }
 
 /// A value in [-1, 1).

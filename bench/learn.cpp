@@ -11,7 +11,6 @@
 // transform by FFTW. Names: learn/<signal>/<shape>/k:<k>.
 #include <fftw3.h>
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -29,23 +28,11 @@ namespace {
 using namespace sfft;
 using namespace sfft::bench;
 
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 template <class Work>
-double seconds_of(const Work& work) {
-  const double start = cpu_seconds();
+double cpu_seconds_of(const Work& work) {
+  const double start = thread_cpu_seconds();
   work();
-  return cpu_seconds() - start;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return thread_cpu_seconds() - start;
 }
 
 double min(const std::vector<double>& values) {
@@ -72,7 +59,7 @@ class FloatPeer {
     out_ = fftwf_alloc_complex(points);
     const std::vector<int> sides(frame.shape.extents().begin(), frame.shape.extents().end());
     const auto rank = static_cast<int>(sides.size());
-    plan_seconds = seconds_of([&] {
+    plan_seconds = cpu_seconds_of([&] {
       plan_ = frame.real()
                   ? fftwf_plan_dft_r2c(rank, sides.data(), reinterpret_cast<float*>(in_), out_, effort)
                   : fftwf_plan_dft(rank, sides.data(), in_, out_, FFTW_FORWARD, effort);
@@ -162,17 +149,17 @@ void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame
     // FFTW measures each shape once, so cases of one shape are adjacent.
     static Shape planned{1};
     static double plan_seconds = 0;
-    const double first = seconds_of([&] { benchmark::DoNotOptimize(learn(view, options)); });
+    const double first = cpu_seconds_of([&] { benchmark::DoNotOptimize(learn(view, options)); });
     const FloatPeer measured(*frame, FFTW_MEASURE), estimated(*frame, FFTW_ESTIMATE);
     if (frame->shape != planned) plan_seconds = measured.plan_seconds;
     planned = frame->shape;
     const int turns = std::clamp(static_cast<int>(0.5 / first), 5, 201);
     std::vector<double> learn_s, automatic_s, measure_s, estimate_s;
     for (int turn = 0; turn < turns; ++turn) {
-      learn_s.push_back(seconds_of([&] { benchmark::DoNotOptimize(learn(view, options)); }));
-      automatic_s.push_back(seconds_of([&] { benchmark::DoNotOptimize(learn(view, automatic)); }));
-      measure_s.push_back(seconds_of([&] { measured.execute(); }));
-      estimate_s.push_back(seconds_of([&] { estimated.execute(); }));
+      learn_s.push_back(cpu_seconds_of([&] { benchmark::DoNotOptimize(learn(view, options)); }));
+      automatic_s.push_back(cpu_seconds_of([&] { benchmark::DoNotOptimize(learn(view, automatic)); }));
+      measure_s.push_back(cpu_seconds_of([&] { measured.execute(); }));
+      estimate_s.push_back(cpu_seconds_of([&] { estimated.execute(); }));
     }
     const double learned = median(learn_s), measure = median(measure_s), estimate = median(estimate_s);
     state.SetIterationTime(learned);

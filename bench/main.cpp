@@ -3,7 +3,6 @@
 #include "bench/main.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -38,11 +37,6 @@ int run_registered(int argc, char** argv, const std::vector<std::string>& inputs
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;
-}
-
-void evict_caches() {
-  static std::vector<std::int64_t> ballast(std::size_t{8} << 20, 1);
-  benchmark::DoNotOptimize(std::accumulate(ballast.begin(), ballast.end(), std::int64_t{0}));
 }
 
 benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered, int iterations,

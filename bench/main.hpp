@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/timing.hpp"
+
 namespace sfft::bench {
 
 /// Removes the words that are not options from a command line and returns them.
@@ -15,9 +17,6 @@ std::vector<std::string> take_inputs(int& argc, char** argv);
 /// Adds commit, compiler, processor and the command line to the JSON context, runs the registered benchmarks,
 /// and returns the exit code. `inputs` are the words that take_inputs() returned.
 int run_registered(int argc, char** argv, const std::vector<std::string>& inputs = {});
-
-/// Reads 64 MiB so that no part of a frame stays in the caches.
-void evict_caches();
 
 /// Takes the median of repeated short runs, as for every published time. `iterations` > 0 fixes the length of
 /// a run.

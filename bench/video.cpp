@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -21,18 +20,6 @@ namespace {
 
 using namespace sfft;
 using namespace sfft::bench;
-using Clock = std::chrono::steady_clock;
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
-double quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
-}
 
 /// Median time of frames that the plan reads in place. Each is read for the first time in a long while: with
 /// `evict`, even the plan is evicted from the caches.
@@ -42,9 +29,7 @@ double in_place_us(const Plan<float>& plan, const Recording& recording, bool evi
   std::vector<double> seconds;
   for (std::int64_t t = 1; t < recording.frames(); t += evict ? 10 : 1) {
     if (evict) evict_caches();
-    const auto start = Clock::now();
-    plan.execute(recording.frame(t), spectrum, workspace);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    seconds.push_back(seconds_of([&] { plan.execute(recording.frame(t), spectrum, workspace); }));
   }
   return 1e6 * median(seconds);
 }
@@ -67,9 +52,9 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
       // below.
       const SignalView stored = recording->frame(t);
       std::copy_n(static_cast<const std::uint8_t*>(stored.data()), decoded.size(), decoded.begin());
-      const auto start = Clock::now();
+      const auto start = std::chrono::steady_clock::now();
       const TrackedFrame<float>& result = tracker.push(SignalView(decoded, recording->shape));
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      seconds.push_back(seconds_since(start));
       total += seconds.back();
       if (t % 5 != 0) continue;
       exact.forward(recording->frame(t), spectrum);
@@ -93,7 +78,7 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
     state.counters["calibrated"] = static_cast<double>(tracker.calibrated());
     const PlanInfo& info = tracker.plan().info();
     state.counters["mean_us"] = 1e6 * total / static_cast<double>(seconds.size());
-    state.counters["p95_us"] = 1e6 * quantile(seconds, 0.95);
+    state.counters["p95_us"] = 1e6 * lower_quantile(seconds, 0.95);
     state.counters["samples_fraction"] = info.samples_fraction;
     state.counters["learn_ms"] = 1e3 * tmpl.learn_seconds();
     state.counters["plan_ms"] = 1e3 * info.plan_seconds;
@@ -103,8 +88,8 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
     state.SetLabel(to_string(info.path));
   }
   state.counters["error_median"] = median(errors);
-  state.counters["error_p95"] = quantile(errors, 0.95);
-  state.counters["error_max"] = quantile(errors, 1);
+  state.counters["error_p95"] = lower_quantile(errors, 0.95);
+  state.counters["error_max"] = lower_quantile(errors, 1);
   state.counters["reported_median"] = median(reported);
   state.counters["coverage"] = static_cast<double>(covered) / static_cast<double>(errors.size());
 }
@@ -116,9 +101,7 @@ void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
   for (auto _ : state) {
     const SignalView frame = recording->frame(t++ % recording->frames());
     std::copy_n(static_cast<const std::uint8_t*>(frame.data()), frame.shape().points(), peer.real_input());
-    const auto start = Clock::now();
-    peer.execute();
-    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
+    state.SetIterationTime(seconds_of([&] { peer.execute(); }));
   }
 }
 
@@ -131,9 +114,8 @@ void built_in(benchmark::State& state, std::shared_ptr<Recording> recording) {
   for (auto _ : state) {
     const SignalView frame = recording->frame(t++ % recording->frames());
     std::copy_n(static_cast<const std::uint8_t*>(frame.data()), decoded.size(), decoded.begin());
-    const auto start = Clock::now();
-    plan.forward(SignalView(decoded, recording->shape), spectrum);
-    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
+    state.SetIterationTime(
+        seconds_of([&] { plan.forward(SignalView(decoded, recording->shape), spectrum); }));
   }
   state.SetLabel(plan.engine_name());
 }

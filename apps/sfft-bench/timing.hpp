@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks, medians and cache eviction for the benchmarks.
+// Repeats calls for a given time, and allocates arrays as FFTW wants them.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
+
+#include "bench/timing.hpp"
 
 namespace sfft::apps {
 
-template <class Call>
-double seconds_of(const Call& call) {
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// NaN if there are no values.
-double median(std::vector<double> values);
-
-/// Reads 64 MiB, so that no part of a signal or plan stays in the caches.
-void evict_caches();
+using bench::evict_caches;
+using bench::median;
+using bench::seconds_of;
 
 /// Repeats `call` for about `budget` seconds, at least three times unless it is slow, and returns the
 /// median time.

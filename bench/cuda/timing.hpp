@@ -5,33 +5,18 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <vector>
 
 #include "bench/cuda/device_memory.hpp"
+#include "bench/timing.hpp"
 
 namespace sfft::bench {
 
-inline double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// Median wall clock, in microseconds, of `work`, which must return when it is done. A first run is not
-/// timed.
+/// Median wall clock of `work`, which must return when it is done. A first run is not timed.
 template <class F>
 double wall_us(const F& work) {
-  std::vector<double> times;
-  work();
-  for (int i = 0; i < 7; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-  }
-  return median(times);
+  return 1e6 * median_seconds(7, work);
 }
 
 struct Timing {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <opencv2/core.hpp>
 
 #include "bench/environment.hpp"
 #include "bench/guard/detect.hpp"
 #include "bench/guard/shifts.hpp"
+#include "bench/result_file.hpp"
 #include "sfft_commit.hpp"
 
 namespace {
@@ -91,6 +91,6 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     out["recordings"].push_back(row);
   }
-  if (!json.empty()) std::ofstream(json) << out.dump(1) << "\n";
+  sfft::bench::write_json(json, out);
   return 0;
 }

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <opencv2/core.hpp>
 #include <string>
 
 #include "bench/guard/covers.hpp"
 #include "bench/guard/nights.hpp"
 #include "bench/guard/rates.hpp"
+#include "bench/result_file.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"What sfft-video makes of drawn recordings whose events are known"};
@@ -35,6 +35,6 @@ int main(int argc, char** argv) {
   const auto out = population == "nights"   ? sfft::bench::nights(options)
                    : population == "covers" ? sfft::bench::covers(options, recordings)
                                             : sfft::bench::rates(options);
-  if (!json.empty()) std::ofstream(json) << out.dump(1) << "\n";
+  sfft::bench::write_json(json, out);
   return 0;
 }

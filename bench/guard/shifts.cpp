@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
+#include "bench/timing.hpp"
 #include "video/guard/observer.hpp"
 
 namespace sfft::bench {
@@ -16,14 +16,7 @@ namespace sfft::bench {
 namespace {
 
 double processor_us() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
+  return 1e6 * thread_cpu_seconds();
 }
 
 }  // namespace

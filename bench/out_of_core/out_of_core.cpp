@@ -23,16 +23,16 @@
 
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 
 #include "bench/command_line.hpp"
-#include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/out_of_core/bus.hpp"
 #include "bench/out_of_core/product_signal.hpp"
+#include "bench/result_file.hpp"
+#include "bench/timing.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/dense/out_of_core/real_fft.hpp"
 #include "sfft/error.hpp"
@@ -89,10 +89,12 @@ Arguments parse(int argc, char** argv) {
 class Bench {
  public:
   explicit Bench(Arguments arguments) : arguments_(std::move(arguments)) {
-    file_ = {
-        {"commit", SFFT_COMMIT},           {"command", arguments_.command}, {"processor", bench::processor()},
-        {"threads", arguments_.threads},   {"real", arguments_.real},       {"apart", arguments_.apart},
-        {"pageable", arguments_.pageable}, {"packed", arguments_.packed},   {"rows", json::array()}};
+    file_ = bench::result_file(SFFT_COMMIT, arguments_.command);
+    file_.update({{"threads", arguments_.threads},
+                  {"real", arguments_.real},
+                  {"apart", arguments_.apart},
+                  {"pageable", arguments_.pageable},
+                  {"packed", arguments_.packed}});
     if (arguments_.no_gpu) return;
     file_["device"] = detail::make_gpu_device<float>(0)->name();
     file_["bus_gb_s"] = bench::bus_rates(1);
@@ -169,9 +171,7 @@ class Bench {
     file_["rows"].push_back(std::move(row));
     write();
   }
-  void write() const {
-    if (!arguments_.out.empty()) std::ofstream(arguments_.out) << file_.dump(1) << "\n";
-  }
+  void write() const { bench::write_json(arguments_.out, file_); }
 
   /// Median time of transforms of fresh data, in milliseconds.
   template <class Transform>

@@ -12,6 +12,8 @@
 #include <numbers>
 #include <set>
 
+#include "kernels/base/quantiles.hpp"
+
 namespace sfft::peers {
 
 namespace {
@@ -24,11 +26,6 @@ constexpr int kIterations = 24;
 constexpr double kStalled = 0.6;
 template <class Real>
 constexpr double kDone = sizeof(Real) == 4 ? 3e-7 : 1e-9;
-
-double median(std::array<double, kEstimates>& values) {
-  std::nth_element(values.begin(), values.begin() + kEstimates / 2, values.end());
-  return values[kEstimates / 2];
-}
 
 /// Mean of exp(2πi dj) over 0 <= j < count: the box filter's response to a term `d` off a bin's centre.
 std::complex<double> box_response(double d, double count) {
@@ -210,7 +207,7 @@ double Aafft<Real>::estimate(Signal signal) {
   }
   double added = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::complex<double> value(median(re[i]), median(im[i]));
+    const std::complex<double> value(detail::median_in_place(re[i]), detail::median_in_place(im[i]));
     found_.add(all[i], value);
     added += std::norm(value);
   }

@@ -8,6 +8,8 @@
 #include <bit>
 #include <cmath>
 
+#include "kernels/base/quantiles.hpp"
+
 namespace sfft::peers {
 
 namespace {
@@ -155,10 +157,7 @@ std::complex<double> Sfft1<Real>::estimate(std::uint64_t frequency) {
   };
   for (const Loop& loop : location_) add(loop, location_window_);
   for (const Loop& loop : estimation_) add(loop, estimation_window_);
-  const auto middle = static_cast<std::ptrdiff_t>(real_.size() / 2);
-  std::nth_element(real_.begin(), real_.begin() + middle, real_.end());
-  std::nth_element(imaginary_.begin(), imaginary_.begin() + middle, imaginary_.end());
-  return {real_[static_cast<std::size_t>(middle)], imaginary_[static_cast<std::size_t>(middle)]};
+  return {detail::median_in_place(real_), detail::median_in_place(imaginary_)};
 }
 
 template <class Real>

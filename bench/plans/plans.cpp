@@ -20,8 +20,9 @@
 #include <numbers>
 
 #include "bench/command_line.hpp"
-#include "bench/environment.hpp"
 #include "bench/recording.hpp"
+#include "bench/result_file.hpp"
+#include "bench/timing.hpp"
 #include "bench/trust/random.hpp"
 #include "bench/trust/scene.hpp"
 #include "sfft/plan/sample_budget.hpp"
@@ -109,12 +110,6 @@ PlanEffort effort_called(const std::string& name) {
   return name == "quick" ? PlanEffort::quick : name == "thorough" ? PlanEffort::thorough : PlanEffort::normal;
 }
 
-double cpu_us() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
-
 json planned(const Subject& subject, bool on_gpu, const std::string& effort, std::uint64_t seed) {
   constexpr int kBatch = 128, kMultiprocessors = 132;
   const detail::TemplateData& data = *detail::data_of(subject.tmpl);
@@ -137,9 +132,9 @@ json planned(const Subject& subject, bool on_gpu, const std::string& effort, std
   double min_us = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
     std::vector<detail::Rejection> rejected;
-    const double start = cpu_us();
+    const double start = bench::thread_cpu_seconds();
     plan = detail::plan_comb(support, prior, request, rejected);
-    min_us = std::min(min_us, cpu_us() - start);
+    min_us = std::min(min_us, 1e6 * (bench::thread_cpu_seconds() - start));
   }
   row["plan_us"] = min_us;
   if (!plan) return row;
@@ -229,13 +224,9 @@ int main(int argc, char** argv) {
       Random random(arguments.seed, static_cast<std::uint64_t>(number));
       plan_all(number % 4 == 3 ? drawn_line(random, number) : drawn_scene(random, number), {arguments.seed});
     }
-    if (!arguments.out.empty()) {
-      const json result{{"command", bench::joined(argc, argv)},
-                        {"commit", SFFT_COMMIT},
-                        {"processor", bench::processor()},
-                        {"rows", rows}};
-      std::ofstream(arguments.out) << result.dump(1) << "\n";
-    }
+    json result = bench::result_file(SFFT_COMMIT, bench::joined(argc, argv));
+    result["rows"] = rows;
+    bench::write_json(arguments.out, result);
     if (!arguments.compare.empty()) compare(rows, arguments.compare);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_plans: {}\n", error.what());

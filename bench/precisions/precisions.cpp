@@ -12,16 +12,15 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <ctime>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bench/command_line.hpp"
-#include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/precisions/signals.hpp"
+#include "bench/result_file.hpp"
+#include "bench/timing.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "sfft/dense_compact.hpp"
 #include "sfft_commit.hpp"
@@ -68,12 +67,6 @@ std::vector<Case> cases() {
   all.push_back({Shape({512, 512}), false});
   all.push_back({Shape({64, 64, 64}), false});
   return all;
-}
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 /// One precision of a case: runs its transform, and returns its spectra as doubles.
@@ -189,9 +182,9 @@ json measure(const Case& what, int repeat) {
     all.push_back(compact(what, values, storage));
   for (int i = -1; i < repeat; ++i) {
     for (Contender& contender : all) {
-      const double start = cpu_seconds();
+      const double start = process_cpu_seconds();
       contender.transform();
-      if (i >= 0) contender.times.push_back(1e6 * (cpu_seconds() - start));
+      if (i >= 0) contender.times.push_back(1e6 * (process_cpu_seconds() - start));
     }
   }
   const Spectrum exact = all[0].spectra();
@@ -229,10 +222,7 @@ Arguments parse(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const Arguments arguments = parse(argc, argv);
-    json file{{"commit", SFFT_COMMIT},
-              {"command", joined(argc, argv)},
-              {"processor", processor()},
-              {"rows", json::array()}};
+    json file = result_file(SFFT_COMMIT, joined(argc, argv));
     for (const Case& what : cases()) {
       if (what.name().find(arguments.filter) == std::string::npos) continue;
       const json row = measure(what, arguments.repeat);
@@ -243,7 +233,7 @@ int main(int argc, char** argv) {
       fmt::print("{}\n", line);
       std::fflush(stdout);
       file["rows"].push_back(row);
-      if (!arguments.out.empty()) std::ofstream(arguments.out) << file.dump(1) << "\n";
+      write_json(arguments.out, file);
     }
     return 0;
   } catch (const std::exception& error) {

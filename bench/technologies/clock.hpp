@@ -4,13 +4,13 @@
 
 #include <chrono>
 
+#include "kernels/base/elapsed.hpp"
+
 namespace sfft::technologies {
 
 class Stopwatch {
  public:
-  double us() const {
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double us() const { return detail::us_since(start_); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

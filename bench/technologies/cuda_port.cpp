@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host side of the CUDA port.
-#include <algorithm>
 
 #include "bench/technologies/cuda_device.hpp"
 #include "bench/technologies/cuda_launch.hpp"
+#include "kernels/base/quantiles.hpp"
 
 namespace sfft::technologies {
 
@@ -39,8 +39,7 @@ class CudaPort final : public Port {
       });
       times.push_back(sample.device_us);
     }
-    std::nth_element(times.begin(), times.begin() + 5, times.end());
-    facts_.copy_bytes_per_s = 2e6 * static_cast<double>(kBytes) / times[5];
+    facts_.copy_bytes_per_s = 2e6 * static_cast<double>(kBytes) / detail::median_in_place(times);
   }
   float2* array(Array array) const { return arrays_[static_cast<int>(array)].data(); }
   void build(const Setting& setting) override {

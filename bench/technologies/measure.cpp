@@ -10,17 +10,13 @@
 
 #include "bench/technologies/clock.hpp"
 #include "bench/technologies/row.hpp"
+#include "kernels/base/quantiles.hpp"
 
 namespace sfft::technologies {
 
 namespace {
 
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return kNone;
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<std::size_t>(at)];
-}
+using detail::quantile;
 
 /// The reason of the exception in flight.
 std::string reason() {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "bench/timing.hpp"
 #include "bench/trust/burst_case.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/error_ratios.hpp"
@@ -158,7 +159,7 @@ nlohmann::json run_bursts(const BurstsOptions& options) {
                     {"silent", tally.silent},
                     {"worst", tally.worst}});
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = bench::seconds_since(start);
   fmt::print("\n{} frames in {:.1f} s\n", frames, seconds);
   return {{"rows", rows}, {"frames", frames}, {"seconds", seconds}};
 }

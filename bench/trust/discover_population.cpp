@@ -29,6 +29,7 @@
 #include <optional>
 #include <thread>
 
+#include "bench/timing.hpp"
 #include "bench/trust/changed_signals.hpp"
 #include "bench/trust/population_question.hpp"
 #include "bench/trust/population_tally.hpp"
@@ -216,9 +217,7 @@ int main(int argc, char** argv) {
   const Population population(arguments.seed, arguments.recordings);
   Tallies tallies;
   const auto start = std::chrono::steady_clock::now();
-  const auto elapsed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  const auto elapsed = [&] { return bench::seconds_since(start); };
   std::atomic<std::int64_t> next{0};
   struct Own {
     Tallies rows, combinations;

@@ -7,13 +7,6 @@
 
 namespace sfft::trust {
 
-double median(std::vector<double> values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 ErrorSummary summarise(const std::vector<FrameRecord>& frames) {
   ErrorSummary summary;
   std::vector<double> ratios;

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/timing.hpp"
 #include "bench/trust/truth.hpp"
 #include "sfft/tracker.hpp"
 
 namespace sfft::trust {
+
+using bench::median;
 
 struct FrameRecord {
   std::int64_t index = 0;
@@ -48,7 +51,5 @@ FrameRecord record(const TrackedFrame<Real>& tracked, std::int64_t index, const 
   const bool dense = tracked.action != TrackAction::sparse || tracked.spectrum.path == Path::dense;
   return {index, tracked.action, dense, truth.compare(tracked.spectrum)};
 }
-
-double median(std::vector<double> values);  ///< NaN for no values
 
 }  // namespace sfft::trust

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <thread>
 
+#include "bench/timing.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/off_grid_signals.hpp"
 
@@ -39,11 +39,7 @@ struct Tally {
 };
 using Tallies = std::map<std::string, Tally>;
 
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
-}
+using bench::lower_quantile;
 
 /// Takes the fastest of a few calls, because other programs disturb some.
 constexpr int kCalls = 4;
@@ -55,11 +51,8 @@ double dense_seconds(const OffGridSignal& signal) {
   options.fallback = Fallback::dense;
   options.k = std::max<std::int64_t>(1, options.k);
   double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kCalls; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    static_cast<void>(discover_drawn(signal, options));
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
+  for (int i = 0; i < kCalls; ++i)
+    best = std::min(best, bench::seconds_of([&] { static_cast<void>(discover_drawn(signal, options)); }));
   return best;
 }
 
@@ -145,8 +138,8 @@ nlohmann::json run_off_grid(const OffGridOptions& options) {
     fmt::print(
         "{:<22} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7.1f}% | {:>8} {:>8.3f} {:>8.3f} {:>8.3f} {:>6}\n",
         name, tally.signals, tally.right, tally.told, tally.unverified, tally.silent, tally.flagged,
-        100 * near, tally.failed, quantile(tally.failed_cost, 0.5), quantile(tally.failed_cost, 0.99),
-        quantile(tally.failed_cost, 1), tally.beyond_points);
+        100 * near, tally.failed, lower_quantile(tally.failed_cost, 0.5),
+        lower_quantile(tally.failed_cost, 0.99), lower_quantile(tally.failed_cost, 1), tally.beyond_points);
     rows.push_back({{"family", name},
                     {"signals", tally.signals},
                     {"right", tally.right},
@@ -156,11 +149,11 @@ nlohmann::json run_off_grid(const OffGridOptions& options) {
                     {"flagged", tally.flagged},
                     {"within_three_errors", near},
                     {"failed_searches", tally.failed},
-                    {"failed_cost_median", quantile(tally.failed_cost, 0.5)},
-                    {"failed_cost_99", quantile(tally.failed_cost, 0.99)},
-                    {"failed_cost_largest", quantile(tally.failed_cost, 1)},
-                    {"found_cost_median", quantile(tally.found_cost, 0.5)},
-                    {"found_cost_largest", quantile(tally.found_cost, 1)}});
+                    {"failed_cost_median", lower_quantile(tally.failed_cost, 0.5)},
+                    {"failed_cost_99", lower_quantile(tally.failed_cost, 0.99)},
+                    {"failed_cost_largest", lower_quantile(tally.failed_cost, 1)},
+                    {"found_cost_median", lower_quantile(tally.found_cost, 0.5)},
+                    {"found_cost_largest", lower_quantile(tally.found_cost, 1)}});
   }
   return {{"families", rows}, {"seed", options.seed}, {"count", options.count}};
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "bench/timing.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/error_ratios.hpp"
 #include "bench/trust/signal_streams.hpp"
@@ -133,7 +134,7 @@ nlohmann::json run_streams(const StreamsOptions& options) {
   }
   nlohmann::json rows = nlohmann::json::array();
   print(each, tallies, rows);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = bench::seconds_since(start);
   std::int64_t failures = 0;
   for (const auto& row : rows) failures += !row["kept"].get<bool>();
   fmt::print(

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "bench/timing.hpp"
 #include "bench/trust/changes.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/error_ratios.hpp"
@@ -190,7 +191,7 @@ nlohmann::json run_switch(const SwitchOptions& options) {
   std::int64_t failures = 0;
   for (std::size_t w = 0; w < accuracies.size(); ++w)
     failures += print(accuracies[w], tallies[w], options, rows);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = bench::seconds_since(start);
   fmt::print(
       "\n{} pairs of kinds above {:.0f} % beyond twice, or beyond {} times for more than {} frames; {:.1f} "
       "s\n",

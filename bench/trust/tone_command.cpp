@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "bench/timing.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/error_ratios.hpp"
 #include "bench/trust/tone_case.hpp"
@@ -46,12 +47,7 @@ class Values {
     stride_ *= 2;
   }
   /// Returns NaN if there are no values.
-  double quantile(double share) const {
-    if (values_.empty()) return std::nan("");
-    std::vector<float> sorted = values_;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-  }
+  double quantile(double share) const { return bench::lower_quantile(values_, share, std::nanf("")); }
 
  private:
   static constexpr std::size_t kMax = 1 << 16;
@@ -252,7 +248,7 @@ nlohmann::json run_tone(const ToneOptions& options) {
   Run run(options);
   run.run();
   run.print();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = bench::seconds_since(start);
   fmt::print("\n{} places in {:.1f} s: {:.0f} per second\n", run.places(), seconds,
              static_cast<double>(run.places()) / seconds);
   return {{"configurations", run.json()}, {"places", run.places()}, {"seconds", seconds}};

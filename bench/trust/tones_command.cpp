@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "bench/timing.hpp"
 #include "bench/trust/changing_tones.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/tone_losses.hpp"
@@ -24,12 +25,7 @@ constexpr std::int64_t kLongest = 64;
 constexpr std::int64_t kMedian = 3;
 constexpr double kLargestDense = 0.05;
 
-std::int64_t quantile(std::vector<std::int64_t> values, double at) {
-  if (values.empty()) return 0;
-  const auto place = static_cast<std::ptrdiff_t>(at * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + place, values.end());
-  return values[static_cast<std::size_t>(place)];
-}
+using bench::lower_quantile;
 
 void print_frame(const TrackedFrame<float>& frame, bool lost) {
   if (frame.action == TrackAction::sparse && !lost) return;
@@ -63,7 +59,7 @@ struct Tally {
     return sparse_frames > 0 ? static_cast<double>(dense) / static_cast<double>(sparse_frames) : 0;
   }
   bool kept() const {
-    return late == 0 && dense_share() <= kLargestDense && quantile(since_comparison, 0.5) <= kMedian;
+    return late == 0 && dense_share() <= kLargestDense && lower_quantile(since_comparison, 0.5) <= kMedian;
   }
 };
 
@@ -76,18 +72,18 @@ void print(const std::map<std::string, Tally>& tallies, const char* what, nlohma
     fmt::print(
         "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>7.2f}% "
         "{:>7}{}\n",
-        name, tally.streams, tally.frames, tally.since_change.size(), quantile(tally.since_change, 0.5),
-        quantile(tally.since_change, 0.95), quantile(tally.since_change, 0.99),
-        quantile(tally.since_change, 1), quantile(tally.since_comparison, 0.5),
-        quantile(tally.since_comparison, 0.95), quantile(tally.since_comparison, 1), tally.late,
+        name, tally.streams, tally.frames, tally.since_change.size(), lower_quantile(tally.since_change, 0.5),
+        lower_quantile(tally.since_change, 0.95), lower_quantile(tally.since_change, 0.99),
+        lower_quantile(tally.since_change, 1), lower_quantile(tally.since_comparison, 0.5),
+        lower_quantile(tally.since_comparison, 0.95), lower_quantile(tally.since_comparison, 1), tally.late,
         tally.planned_dense, 100 * tally.dense_share(), tally.often_dense, tally.kept() ? "" : "  *");
     rows.push_back({{"name", name},
                     {"streams", tally.streams},
                     {"frames", tally.frames},
                     {"losses", tally.since_change.size()},
-                    {"median_since_change", quantile(tally.since_change, 0.5)},
-                    {"max_since_change", quantile(tally.since_change, 1)},
-                    {"median_since_comparison", quantile(tally.since_comparison, 0.5)},
+                    {"median_since_change", lower_quantile(tally.since_change, 0.5)},
+                    {"max_since_change", lower_quantile(tally.since_change, 1)},
+                    {"median_since_comparison", lower_quantile(tally.since_comparison, 0.5)},
                     {"late_streams", tally.late},
                     {"planned_dense", tally.planned_dense},
                     {"dense_share", tally.dense_share()},
@@ -157,7 +153,7 @@ nlohmann::json run_tones(const TonesOptions& options) {
   nlohmann::json by_family = nlohmann::json::array(), by_way = nlohmann::json::array();
   print(families, "family", by_family);
   print(ways, "way", by_way);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = bench::seconds_since(start);
   fmt::print(
       "\n* more than {} frames from a change, {} from a comparison (median) or {:.0f} % dense; {:.1f} s\n",
       kLongest, kMedian, 100 * kLargestDense, seconds);

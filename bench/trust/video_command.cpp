@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "bench/timing.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/error_ratios.hpp"
 #include "bench/trust/video_streams.hpp"
@@ -200,10 +201,7 @@ nlohmann::json run_video(const VideoOptions& options) {
       "reported/true {:.3f} to {:.3f}\n",
       rows.size(), frames, sparse, beyond, lowest, highest);
   if (!ratios.empty()) {
-    std::sort(ratios.begin(), ratios.end());
-    const auto quantile = [&](double share) {
-      return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
-    };
+    const auto quantile = [&](double share) { return bench::lower_quantile(ratios, share); };
     fmt::print(
         "reported/true of single sparse frames: {:.2f}, 1 % below {:.2f}, median {:.2f}, 1 % above {:.2f}, "
         "{:.2f}\n",
@@ -212,7 +210,7 @@ nlohmann::json run_video(const VideoOptions& options) {
   fmt::print("{} streams outside {} to {} or covered below {:.0f} %:\n", failures.size(), kLowestRatio,
              kHighestRatio, 100 * kMinCoverage);
   for (const std::string& failure : failures) fmt::print("  {}\n", failure);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = bench::seconds_since(start);
   fmt::print("{:.1f} s, {:.0f} frames per second\n", seconds, static_cast<double>(frames) / seconds);
   return {{"streams", rows}, {"failures", failures.size()}, {"seconds", seconds}};
 }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "bench/timing.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/error_ratios.hpp"
 #include "bench/trust/signal_stream.hpp"
@@ -136,7 +137,7 @@ nlohmann::json run_walk(const WalkOptions& options) {
   work();
   for (std::thread& thread : threads) thread.join();
   print("(all)", all);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = bench::seconds_since(start);
   fmt::print("\nwanted: at most {} % beyond twice, none beyond {} times; {:.1f} s\n", 100 * kLargestShare,
              kFar, seconds);
   return {

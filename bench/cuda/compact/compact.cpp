@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <future>
 #include <map>
@@ -23,6 +22,7 @@
 #include "bench/cuda/cufft_half.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/timing.hpp"
+#include "bench/result_file.hpp"
 #include "kernels/base/half.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "sfft_commit.hpp"
@@ -286,7 +286,7 @@ int main(int argc, char** argv) {
       fmt::print("{}\n", row.dump());
       std::fflush(stdout);
       result["rows"].push_back(row);
-      if (!out.empty()) std::ofstream(out) << result.dump(1) << "\n";
+      write_json(out, result);
       if (!wisdom.empty()) dense::save_wisdom(wisdom);
     }
     return good ? 0 : 1;

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "bench/command_line.hpp"
+#include "bench/result_file.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/trial_bench.hpp"
@@ -115,7 +116,7 @@ int main(int argc, char** argv) {
       while (end < lines.size() && lines[end].problem == lines[first].problem) ++end;
       time_all(std::span(lines).subspan(first, end - first), rows);
       first = end;
-      if (!out.empty()) std::ofstream(out) << rows.dump(1) << "\n";
+      bench::write_json(out, rows);
     }
     return 0;
   } catch (const std::exception& error) {

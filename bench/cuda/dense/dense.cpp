@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -18,6 +17,7 @@
 #include "bench/cuda/dense/groups.hpp"
 #include "bench/cuda/dense/kernels.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
+#include "bench/result_file.hpp"
 #include "sfft_commit.hpp"
 
 namespace {
@@ -161,10 +161,6 @@ void print(const json& row) {
   std::fflush(stdout);
 }
 
-void write(const json& result, const std::string& file) {
-  if (!file.empty()) std::ofstream(file) << result.dump(1) << "\n";
-}
-
 /// Returns whether all rows were measured and are correct. After an error that leaves the GPU unusable, it
 /// skips the rest.
 bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& result) {
@@ -190,7 +186,7 @@ bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& r
     }
     print(row);
     result["rows"].push_back(row);
-    write(result, arguments.out);
+    write_json(arguments.out, result);
     if (!arguments.wisdom_out.empty()) dense::save_wisdom(arguments.wisdom_out);
     if (cudaDeviceSynchronize() != cudaSuccess) return false;
   }

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "bench/cuda/device_memory.hpp"
+#include "bench/timing.hpp"
 
 namespace sfft::bench {
 
@@ -54,7 +55,7 @@ LibraryPlan make(const DenseCase& what, const dense::Options& options) {
   const dense::Plan<Real> plan(Shape(what.problem.extents),
                                what.problem.real ? Domain::real : Domain::complex, options);
   LibraryPlan made;
-  made.plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  made.plan_s = seconds_since(start);
   made.engine = dense::to_string(plan.engine());
   made.engine_name = plan.engine_name();
   made.reason = plan.reason();

@@ -63,7 +63,7 @@ class Ways {
       const auto start = std::chrono::steady_clock::now();
       auto made = make();
       if (made == nullptr) throw std::runtime_error("cannot plan this " + mode);
-      const double plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const double plan_s = seconds_since(start);
       all.push_back({contender, mode, std::move(made), plan_s, {}, {}});
     });
   }

@@ -10,7 +10,6 @@
 #include <cufftXt.h>
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -21,6 +20,7 @@
 #include "bench/cuda/multi/waves.hpp"
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/timing.hpp"
+#include "bench/result_file.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "sfft_commit.hpp"
@@ -321,7 +321,7 @@ int main(int argc, char** argv) {
     fmt::print("{}\n", row.dump(1));
     std::fflush(stdout);
     report["rows"].push_back(row);
-    if (!settings.out.empty()) std::ofstream(settings.out) << report.dump(1) << "\n";
+    write_json(settings.out, report);
   }
   return right ? 0 : 1;
 }

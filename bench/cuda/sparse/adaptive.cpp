@@ -24,17 +24,18 @@ using nlohmann::json;
 
 constexpr std::int64_t kChunk = 128;
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  gpu(cudaDeviceSynchronize());
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// Until the GPU has done the work.
+double device_seconds(const std::function<void()>& work) {
+  return seconds_of([&] {
+    work();
+    gpu(cudaDeviceSynchronize());
+  });
 }
 
 /// Median of five runs.
-double median_seconds(const std::function<void()>& work) {
+double median_device_seconds(const std::function<void()>& work) {
   std::vector<double> times;
-  for (int i = 0; i < 5; ++i) times.push_back(seconds_of(work));
+  for (int i = 0; i < 5; ++i) times.push_back(device_seconds(work));
   return median(times);
 }
 
@@ -84,19 +85,18 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
                                    .threads = threads});
     workspaces.push_back(plans.back().make_workspace());
     preparation.learn_s.push_back(tmpl.learn_seconds());
-    preparation.plan_s.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - learned).count());
+    preparation.plan_s.push_back(seconds_since(learned));
     transform(last);
   };
   const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
   // The first run absorbs one-time costs of the process.
   const PeerProblem problem{{shape[0], shape[1]}, true, kChunk};
   std::unique_ptr<Peer> peer;
-  const double first_use_s = seconds_of([&] { peer = make_cufft(problem); });
+  const double first_use_s = device_seconds([&] { peer = make_cufft(problem); });
   std::vector<double> cufft_plan_times;
   for (int i = 0; i < 5; ++i) {
     peer.reset();
-    cufft_plan_times.push_back(seconds_of([&] { peer = make_cufft(problem); }));
+    cufft_plan_times.push_back(device_seconds([&] { peer = make_cufft(problem); }));
   }
   const double cufft_plan_s = median(cufft_plan_times);
   const auto single = make_cufft({{shape[0], shape[1]}, true, 1});
@@ -120,16 +120,17 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
            {"k", 1000},           {"threads", threads},     {"frames", total}};
   for (std::int64_t count = 1;; count = std::min(count * 10, total)) {
     row["after"].push_back({{"frames", count},
-                            {"sfft_ms", 1e3 * median_seconds([&] { sparse(count); })},
-                            {"cufft_ms", 1e3 * median_seconds([&] { dense(count); })}});
+                            {"sfft_ms", 1e3 * median_device_seconds([&] { sparse(count); })},
+                            {"cufft_ms", 1e3 * median_device_seconds([&] { dense(count); })}});
     if (count == total) break;
   }
   row["learn_ms"] = 1e3 * median(preparation.learn_s);
   row["plan_ms"] = 1e3 * median(preparation.plan_s);
   // Times per frame come only from full chunks.
   const std::int64_t whole = (total - 1) / kChunk * kChunk;
-  const double sfft_ms = 1e3 * median_seconds([&] { transform(1 + whole); }) / static_cast<double>(whole);
-  const double cufft_ms = 1e3 * median_seconds([&] { dense(whole); }) / static_cast<double>(whole);
+  const double sfft_ms =
+      1e3 * median_device_seconds([&] { transform(1 + whole); }) / static_cast<double>(whole);
+  const double cufft_ms = 1e3 * median_device_seconds([&] { dense(whole); }) / static_cast<double>(whole);
   row["sfft_us_per_frame"] = 1e3 * sfft_ms;
   row["cufft_us_per_frame"] = 1e3 * cufft_ms;
   row["cufft_plan_ms"] = 1e3 * cufft_plan_s;

@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "bench/cuda/device_signals.hpp"
 #include "bench/cuda/peers.hpp"
@@ -26,12 +25,7 @@ template <class Work>
 Timing wall_clock(const Work& work) {
   for (int i = 0; i < kWarmUps; ++i) work();
   std::vector<double> times;
-  for (int i = 0; i < kRepetitions; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-  }
+  for (int i = 0; i < kRepetitions; ++i) times.push_back(1e6 * seconds_of(work));
   std::sort(times.begin(), times.end());
   const double middle = times[kRepetitions / 2];
   return {middle, (times[kRepetitions * 9 / 10] - times[kRepetitions / 10]) / middle};

@@ -14,7 +14,6 @@
 
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -25,6 +24,7 @@
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/tensor/arrays.hpp"
 #include "bench/cuda/timing.hpp"
+#include "bench/result_file.hpp"
 #include "kernels/cuda/tensor/folded_fft.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "sfft_commit.hpp"
@@ -126,14 +126,7 @@ json timed(Timer& timer, const Case& what, const Work& work) {
 
 /// Median wall clock of three calls, after a first one that does not count.
 double whole_call_us(const std::function<void()>& call) {
-  std::vector<double> times;
-  for (int i = 0; i < 4; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
-    if (i > 0) times.push_back(time.count());
-  }
-  return median(times);
+  return 1e6 * median_seconds(3, call);
 }
 
 using Host = std::vector<std::complex<float>>;
@@ -294,7 +287,7 @@ int main(int argc, char** argv) {
       fmt::print("\n");
       std::fflush(stdout);
       result["rows"].push_back(row);
-      if (!settings.out.empty()) std::ofstream(settings.out) << result.dump(1) << "\n";
+      write_json(settings.out, result);
     }
     return good ? 0 : 1;
   } catch (const std::exception& error) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks, medians and cache eviction for all benchmarks.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "kernels/base/elapsed.hpp"
+#include "kernels/base/quantiles.hpp"
+
+namespace sfft::bench {
+
+using detail::median;
+using detail::seconds_of;
+using detail::seconds_since;
+
+/// CPU time of this thread, or of the process, for machines that run other programs as well.
+inline double cpu_seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+inline double thread_cpu_seconds() {
+  return cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+inline double process_cpu_seconds() {
+  return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/// The median of `runs` runs of `work`, which must return when it is done. A first run is not timed.
+template <class Work>
+double median_seconds(int runs, const Work& work) {
+  std::vector<double> times;
+  work();
+  for (int i = 0; i < runs; ++i) times.push_back(seconds_of(work));
+  return median(std::move(times));
+}
+
+/// The q-quantile, with the rank rounded down; `of_none` if there are no values.
+template <class Value>
+Value lower_quantile(std::vector<Value> values, double q, Value of_none = {}) {
+  if (values.empty()) return of_none;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+/// Reads 64 MiB, so that no part of a signal or plan stays in the caches.
+inline void evict_caches() {
+  static std::vector<std::int64_t> ballast(std::size_t{8} << 20, 1);
+  [[maybe_unused]] static volatile std::int64_t sink;  // keeps the compiler from removing the sum
+  sink = std::accumulate(ballast.begin(), ballast.end(), std::int64_t{0});
+}
+
+}  // namespace sfft::bench
