@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "bench/threads.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::bench {
@@ -37,26 +37,12 @@ inline float value_at(std::uint64_t i) {
 /// Writes to every page of fresh memory, on several threads.
 inline void touch(std::byte* memory, std::size_t bytes, int threads) {
   constexpr std::size_t kPage = 4096;
-  const std::size_t pages = (bytes + kPage - 1) / kPage, count = static_cast<std::size_t>(threads);
-  std::vector<std::thread> workers;
-  for (std::size_t t = 0; t < count; ++t) {
-    workers.emplace_back([=] {
-      for (std::size_t p = pages * t / count; p < pages * (t + 1) / count; ++p) memory[p * kPage] = {};
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
+  each_in_parts((bytes + kPage - 1) / kPage, threads, [=](std::size_t page) { memory[page * kPage] = {}; });
 }
 
 /// Fills an array on several threads, which are also the first to touch fresh memory.
 inline void fill(float* array, std::int64_t count, int threads) {
-  std::vector<std::thread> workers;
-  for (int t = 0; t < threads; ++t) {
-    workers.emplace_back([=] {
-      for (std::int64_t i = count * t / threads; i < count * (t + 1) / threads; ++i)
-        array[i] = value_at(static_cast<std::uint64_t>(i));
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
+  each_in_parts(count, threads, [=](std::int64_t i) { array[i] = value_at(static_cast<std::uint64_t>(i)); });
 }
 inline void fill(std::complex<float>* array, std::int64_t points, int threads) {
   fill(reinterpret_cast<float*>(array), 2 * points, threads);

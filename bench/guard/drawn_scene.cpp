@@ -3,10 +3,8 @@
 #include "bench/guard/drawn_scene.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
-#include <thread>
 
 namespace sfft::bench {
 
@@ -105,15 +103,6 @@ cv::Mat DrawnCodec::code(const cv::Mat& frame) {
   predicted.convertTo(out, CV_8U);
   out.convertTo(decoded_, CV_32F);
   return out;
-}
-
-void each_of(int count, int threads, const std::function<void(int)>& work) {
-  std::atomic<int> next{0};
-  std::vector<std::jthread> workers;
-  for (int t = 0; t < std::max(1, threads); ++t)
-    workers.emplace_back([&] {
-      for (int i = next++; i < count; i = next++) work(i);
-    });
 }
 
 }  // namespace sfft::bench

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
+
+#include "bench/threads.hpp"
 
 namespace sfft::bench {
 
@@ -45,8 +46,5 @@ class DrawnCodec {
   int key_every_, frames_ = 0;
   cv::Mat decoded_;
 };
-
-/// Runs `work(i)` for i = 0 … count-1 on `threads` threads.
-void each_of(int count, int threads, const std::function<void(int)>& work);
 
 }  // namespace sfft::bench

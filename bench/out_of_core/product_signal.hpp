@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <numbers>
 #include <random>
-#include <thread>
 #include <vector>
 
+#include "bench/threads.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::bench {
@@ -47,7 +47,7 @@ class ProductSignal {
     const auto row = static_cast<std::int64_t>(last.size()), rows = shape_.points() / row;
     // In a line, a row is a part.
     const std::int64_t step = !real_ ? 2 * row : shape_.rank() > 1 ? pitch : row;
-    in_parallel(rows, threads, [&](std::int64_t r) {
+    each_in_parts(rows, threads, [&](std::int64_t r) {
       std::complex<float> others = 1;
       std::int64_t index = r;
       for (std::size_t f = factors_.size() - 1; f-- > 0;) {
@@ -79,7 +79,7 @@ class ProductSignal {
       places.push_back(
           static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(shape_.points() / row * kept)));
     std::vector<double> differences(places.size()), norms(places.size());
-    in_parallel(kOutputs, threads, [&](std::int64_t i) {
+    each_in_parts(kOutputs, threads, [&](std::int64_t i) {
       const auto at = static_cast<std::size_t>(i);
       const std::complex<double> expected = output(places[at], kept);
       differences[at] = std::norm(std::complex<double>(spectrum[places[at]]) - expected);
@@ -103,16 +103,6 @@ class ProductSignal {
 
   static std::complex<float> times(const std::complex<float>& a, const std::complex<float>& b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
-  template <class Job>
-  static void in_parallel(std::int64_t count, int threads, const Job& job) {
-    std::vector<std::thread> workers;
-    for (int t = 0; t < threads; ++t) {
-      workers.emplace_back([&, t] {
-        for (std::int64_t i = count * t / threads; i < count * (t + 1) / threads; ++i) job(i);
-      });
-    }
-    for (std::thread& worker : workers) worker.join();
   }
 
   std::complex<double> output(std::int64_t place, std::int64_t kept) const {

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <thread>
 
+#include "bench/threads.hpp"
 #include "bench/timing.hpp"
 #include "bench/trust/burst_case.hpp"
 #include "bench/trust/commands.hpp"
@@ -128,7 +128,7 @@ nlohmann::json run_bursts(const BurstsOptions& options) {
   std::atomic<std::int64_t> next{0};
   std::mutex merging;
   Tallies all;
-  const auto work = [&] {
+  const auto work = [&](int) {
     Tallies own;
     for (std::int64_t i = next++; i < cases; i = next++) {
       Random random(options.seed, static_cast<std::uint64_t>(i));
@@ -142,9 +142,7 @@ nlohmann::json run_bursts(const BurstsOptions& options) {
     const std::lock_guard lock(merging);
     for (const auto& [name, tally] : own) all[name].add(tally);
   };
-  std::vector<std::thread> threads;
-  for (int t = 0; t < options.threads; ++t) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
+  bench::on_threads(options.threads, work);
 
   nlohmann::json rows = nlohmann::json::array();
   std::int64_t frames = 0;

@@ -41,7 +41,7 @@ struct SwitchOptions {
   std::int64_t first = 0;  ///< stream to begin with
   std::int64_t frames = 1200;
   std::uint64_t seed = 1;
-  std::int64_t threads = 1;
+  int threads = 1;
   double accuracy = 0.05;  ///< accuracy of the second tracker
   bool reference = true;
   std::vector<std::string> recordings;
@@ -55,7 +55,7 @@ struct WalkOptions {
   std::int64_t count = 1000;
   std::int64_t frames = 100;
   std::uint64_t seed = 1;
-  std::int64_t threads = 1;
+  int threads = 1;
   bool verbose = false;
   bool quick = false;
   bool enforce = false;

@@ -27,8 +27,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
+#include "bench/threads.hpp"
 #include "bench/timing.hpp"
 #include "bench/trust/changed_signals.hpp"
 #include "bench/trust/population_question.hpp"
@@ -234,9 +234,7 @@ int main(int argc, char** argv) {
       }
     }
   };
-  std::vector<std::thread> threads;
-  for (Own& own : of_thread) threads.emplace_back(work, std::ref(own));
-  for (std::thread& thread : threads) thread.join();
+  bench::on_threads(arguments.threads, [&](int t) { work(of_thread[static_cast<std::size_t>(t)]); });
   Tallies combinations;
   for (const Own& own : of_thread) {
     for (const auto& [name, tally] : own.rows) tallies[name] += tally;

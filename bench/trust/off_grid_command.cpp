@@ -5,8 +5,8 @@
 
 #include <atomic>
 #include <map>
-#include <thread>
 
+#include "bench/threads.hpp"
 #include "bench/timing.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/off_grid_signals.hpp"
@@ -113,14 +113,10 @@ nlohmann::json run_off_grid(const OffGridOptions& options) {
   const OffGridPopulation population(options.seed, options.large);
   std::atomic<std::int64_t> next{0};
   std::vector<Tallies> of_thread(static_cast<std::size_t>(options.threads));
-  std::vector<std::thread> threads;
-  for (Tallies& own : of_thread) {
-    threads.emplace_back([&] {
-      for (std::int64_t i = next++; i < 2 * options.count; i = next++)
-        run_one(population, options.first + i / 2, i % 2 == 0, options, own);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  bench::on_threads(options.threads, [&](int t) {
+    for (std::int64_t i = next++; i < 2 * options.count; i = next++)
+      run_one(population, options.first + i / 2, i % 2 == 0, options, of_thread[static_cast<std::size_t>(t)]);
+  });
   Tallies tallies;
   for (const Tallies& own : of_thread) {
     for (const auto& [name, tally] : own) {

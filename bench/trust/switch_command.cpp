@@ -8,8 +8,8 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <thread>
 
+#include "bench/threads.hpp"
 #include "bench/timing.hpp"
 #include "bench/trust/changes.hpp"
 #include "bench/trust/commands.hpp"
@@ -166,7 +166,7 @@ nlohmann::json run_switch(const SwitchOptions& options) {
   std::vector<Tallies> tallies(accuracies.size());
   std::atomic<std::int64_t> next{options.first};
   std::mutex mutex;
-  const auto work = [&] {
+  const auto work = [&](int) {
     for (std::int64_t i = next++; i < options.first + options.count; i = next++) {
       SwitchStream stream = switch_stream(options.seed, i, options.frames, options.recordings);
       const std::vector<Tallies> found = watch(stream, options, accuracies);
@@ -183,10 +183,7 @@ nlohmann::json run_switch(const SwitchOptions& options) {
       if (options.verbose) print(fmt::format("{} ({})", i, stream.parameters), all);
     }
   };
-  std::vector<std::thread> threads;
-  for (std::int64_t t = 1; t < options.threads; ++t) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  bench::on_threads(options.threads, work);
   nlohmann::json rows = nlohmann::json::array();
   std::int64_t failures = 0;
   for (std::size_t w = 0; w < accuracies.size(); ++w)

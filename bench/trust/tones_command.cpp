@@ -8,8 +8,8 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <thread>
 
+#include "bench/threads.hpp"
 #include "bench/timing.hpp"
 #include "bench/trust/changing_tones.hpp"
 #include "bench/trust/commands.hpp"
@@ -105,7 +105,7 @@ nlohmann::json run_tones(const TonesOptions& options) {
     return one && std::string(to_string(change)).find(options.only) != std::string::npos;
   };
   std::exception_ptr failed;
-  const auto work = [&] {
+  const auto work = [&](int) {
     for (std::int64_t i = next++; i < options.count; i = next++) {
       if (!wanted(i)) continue;
       try {
@@ -124,9 +124,7 @@ nlohmann::json run_tones(const TonesOptions& options) {
       }
     }
   };
-  std::vector<std::thread> threads;
-  for (int t = 0; t < std::max(1, options.threads); ++t) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
+  bench::on_threads(options.threads, work);
   if (failed) std::rethrow_exception(failed);
 
   std::map<std::string, Tally> families, ways;

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <mutex>
-#include <thread>
 
+#include "bench/threads.hpp"
 #include "bench/timing.hpp"
 #include "bench/trust/commands.hpp"
 #include "bench/trust/error_ratios.hpp"
@@ -121,21 +120,14 @@ nlohmann::json run_walk(const WalkOptions& options) {
   fmt::print("{:<48} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}\n", "stream", "frames", "sparse", "beyond", "far",
              "worst", "rep/tr");
   Tally all;
-  std::atomic<std::int64_t> next{0};
   std::mutex mutex;
-  const auto work = [&] {
-    for (std::int64_t i = next++; i < options.count; i = next++) {
-      const Walk walk = draw(options.seed, i);
-      const Tally tally = watch(walk, options.frames);
-      const std::lock_guard lock(mutex);
-      all += tally;
-      if (options.verbose) print(fmt::format("{} ({})", i, walk.parameters), tally);
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::int64_t t = 1; t < options.threads; ++t) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  bench::each_of(options.count, options.threads, [&](std::int64_t i) {
+    const Walk walk = draw(options.seed, i);
+    const Tally tally = watch(walk, options.frames);
+    const std::lock_guard lock(mutex);
+    all += tally;
+    if (options.verbose) print(fmt::format("{} ({})", i, walk.parameters), tally);
+  });
   print("(all)", all);
   const double seconds = bench::seconds_since(start);
   fmt::print("\nwanted: at most {} % beyond twice, none beyond {} times; {:.1f} s\n", 100 * kLargestShare,

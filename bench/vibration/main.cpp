@@ -2,16 +2,15 @@
 // bench_vibration counts peaks that light causes in drawn stills, and drawn vibrations that are found.
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "bench/command_line.hpp"
+#include "bench/threads.hpp"
 #include "bench/vibration/films.hpp"
 #include "video/vibration/analysis.hpp"
 #include "video/vibration/verdict.hpp"
@@ -63,23 +62,11 @@ Seen watch(DrawnFilm film) {
   return seen;
 }
 
-/// Calls `task` for 0 … count - 1 on several threads.
-void for_all(int count, int threads, const std::function<void(int)>& task) {
-  std::atomic<int> next{0};
-  std::vector<std::thread> pool;
-  const int number = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
-  for (int i = 0; i < number; ++i)
-    pool.emplace_back([&] {
-      for (int at = next++; at < count; at = next++) task(at);
-    });
-  for (std::thread& one : pool) one.join();
-}
-
 void stills(const Options& options) {
   std::vector<Seen> seen(static_cast<std::size_t>(options.count));
   const int kinds = static_cast<int>(kLightNames.size());
   const auto kind_of = [&](int i) { return options.only >= 0 ? options.only : i % kinds; };
-  for_all(options.count, options.threads, [&](int i) {
+  each_of(options.count, options.threads, [&](int i) {
     const auto seed = options.seed * 1000003 + static_cast<std::uint64_t>(i);
     seen[static_cast<std::size_t>(i)] = watch(still_under(static_cast<Light>(kind_of(i)), seed));
   });
@@ -107,7 +94,7 @@ void vibrations(const Options& options) {
   const int each = std::max(1, options.count / 10);
   const int cells = static_cast<int>(kAmplitudes.size() * kNoiseLevels.size());
   std::vector<Seen> seen(static_cast<std::size_t>(each * cells));
-  for_all(each * cells, options.threads, [&](int i) {
+  each_of(each * cells, options.threads, [&](int i) {
     const auto amplitude = kAmplitudes[static_cast<std::size_t>(i / each) % kAmplitudes.size()];
     const std::size_t noise = static_cast<std::size_t>(i / each) / kAmplitudes.size();
     const auto seed = options.seed * 1000003 + static_cast<std::uint64_t>(i);
@@ -156,6 +143,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < kLightNames.size(); ++i)
       if (kind == kLightNames[i]) options.only = static_cast<int>(i);
     if (!kind.empty() && options.only < 0) throw std::invalid_argument("no such light: " + kind);
+    if (options.threads <= 0) options.threads = static_cast<int>(std::thread::hardware_concurrency());
     if (!options.no_stills) stills(options);
     if (!options.no_vibrations && options.only < 0) vibrations(options);
   } catch (const std::exception& error) {
