@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/elapsed.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
@@ -398,7 +399,7 @@ Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
   std::string why;
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = detail::seconds_since(start);
   if (found) {
     found->search_seconds = seconds;
     return std::move(*found);

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/elapsed.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
@@ -62,7 +63,7 @@ Discovery discover(const DeviceView& view, const DiscoverOptions& options, CUstr
   std::string why;
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = detail::seconds_since(start);
   if (!found) {
     detail::Learned learned = detail::learn_on_gpu(
         signal, detail::dense_options(options, {signal.shape, !is_complex(signal.type)}), true);

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/elapsed.hpp"
 #include "kernels/base/region.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
@@ -204,10 +205,6 @@ void keep_reference(TemplateData& data, const SignalView& frame) {
   detail::copy_elements(frame, data.reference.data());
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 void detail::check_finite(const std::complex<double>& mean, std::size_t frame) {
@@ -297,7 +294,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
       if (options.reference) keep_reference(*data, first);
       data->learned_by_discovery = true;
       data->why_learned_so = std::move(why);
-      data->learn_seconds = seconds_since(start);
+      data->learn_seconds = detail::seconds_since(start);
       return detail::make_template(std::move(data));
     }
   }
@@ -310,7 +307,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   if (options.reference) keep_reference(*data, first);
   detail::note_criterion(*data, options);
   data->why_learned_so = std::move(why);
-  data->learn_seconds = seconds_since(start);
+  data->learn_seconds = detail::seconds_since(start);
   return detail::make_template(data);
 }
 

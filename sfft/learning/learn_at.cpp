@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "kernels/base/elapsed.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template_access.hpp"
@@ -48,7 +49,7 @@ Template learn_at(const SignalView& frame, std::span<const std::int64_t> support
   const auto data = detail::to_template(std::move(learned));
   detail::to_frame_units(*data, exponent);
   data->why_learned_so = "its frequencies were given";
-  data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  data->learn_seconds = detail::seconds_since(start);
   return detail::make_template(data);
 }
 

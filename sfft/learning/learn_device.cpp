@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/elapsed.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
@@ -88,7 +89,7 @@ Template learn(const DeviceView& view, const LearnOptions& options, CUstream_st*
   data->learned_by_discovery = discovered;
   detail::note_criterion(*data, options);
   data->why_learned_so = std::move(why);
-  data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  data->learn_seconds = detail::seconds_since(start);
   return detail::make_template(std::move(data));
 }
 

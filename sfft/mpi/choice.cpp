@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernels/base/elapsed.hpp"
 #include "sfft/mpi/plan_impl.hpp"
 
 namespace sfft::mpi::detail {
@@ -34,8 +35,7 @@ double seconds_of(const DistributedEngine<Real>& work, Comm& comm, const Problem
     const auto start = std::chrono::steady_clock::now();
     work.forward(signal.data(), spectrum.data());
     work.inverse(spectrum.data(), signal.data());
-    const double seconds =
-        comm.largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const double seconds = comm.largest(sfft::detail::seconds_since(start));
     if (i > 0) best = std::min(best, seconds);
   }
   return best;

@@ -12,6 +12,7 @@
 #include <new>
 #include <thread>
 
+#include "kernels/base/elapsed.hpp"
 #include "sfft/mpi.hpp"
 
 namespace sfft::mpi {
@@ -19,8 +20,6 @@ namespace sfft::mpi {
 namespace detail {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Contents of an agreement message.
 struct Told {
@@ -94,14 +93,14 @@ void Comm::wait(std::span<MPI_Request> requests, double timeout_seconds) {
                 "an earlier call lost another process: make a new communicator of those that live, or end");
   constexpr int kQuickTests = 200;
   const double limit = timeout_seconds < 0 ? timeout_seconds_ : timeout_seconds;
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   for (int test = 0;; ++test) {
     int done = 0;
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
     if (done != 0) return;
     if (test < kQuickTests) continue;
     std::this_thread::yield();
-    if (limit > 0 && std::chrono::duration<double>(Clock::now() - start).count() > limit)
+    if (limit > 0 && sfft::detail::seconds_since(start) > limit)
       fail(
           fmt::format("another process did not answer within {} s: it has died, or it is slower than "
                       "Options::timeout_seconds allows",

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/executors/comb_executor.hpp"
 #include "kernels/cpu/executors/direct_executor.hpp"
@@ -78,7 +79,7 @@ class Designer {
         info.rejected.push_back({std::move(other.description), std::move(other.reason)});
     }
     step_done("plan: executor");
-    info.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    info.plan_seconds = seconds_since(start);
     return design_;
   }
 

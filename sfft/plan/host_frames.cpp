@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "sfft/error.hpp"
@@ -209,8 +210,7 @@ void HostFrames<Real>::send_gathered(std::span<const SignalView> frames, Slot& s
   const std::size_t frame_bytes = static_cast<std::size_t>(samples) * element_bytes(frames[0].type());
   const auto start = std::chrono::steady_clock::now();
   gather(frames, slot.host.data());
-  slot.gather_us =
-      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  slot.gather_us = us_since(start);
   ring_.copy(slot, slot.device.data(), slot.host.data(), frames.size() * frame_bytes);
   slot.sent.pitch = samples;
   slot.sent.bytes = static_cast<std::int64_t>(frame_bytes);

@@ -6,10 +6,10 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "kernels/base/aligned_buffer.hpp"
 #include "kernels/base/error_table.hpp"
 #include "kernels/cpu/executors/executor.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
@@ -21,23 +21,6 @@
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
-
-/// 64-byte aligned bytes.
-class AlignedBuffer {
- public:
-  AlignedBuffer() = default;
-  explicit AlignedBuffer(std::size_t bytes)
-      : bytes_(bytes), data_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))) {}
-  std::byte* data() const noexcept { return data_.get(); }
-  std::size_t size() const noexcept { return bytes_; }
-
- private:
-  struct Free {
-    void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
-  };
-  std::size_t bytes_ = 0;
-  std::unique_ptr<std::byte, Free> data_;
-};
 
 template <class Real>
 struct PlanDesign;

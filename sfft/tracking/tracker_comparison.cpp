@@ -8,14 +8,13 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/base/elapsed.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
 namespace sfft::detail {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// ‖a − b‖ and ‖b‖ without f = 0. If `a` is null, the error is 0.
 template <class Real>
@@ -114,7 +113,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
 /// renewal.
 template <class Real>
 bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
-  const auto begin = Clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   calibration_.bring_forward();
   const bool either = compare(frame);
   if (!either && result_.action != TrackAction::sparse) return false;
@@ -124,7 +123,7 @@ bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
     result_.action = TrackAction::sparse;
     result_.reason.clear();
     result_.check = compared_;
-    result_.check->us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+    result_.check->us = us_since(begin);
   }
   return true;
 }

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/base/region.hpp"
 #include "sfft/error.hpp"
 #include "sfft/page_locked.hpp"
@@ -28,10 +29,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Minimum number of frames between two restarts of the calibration because of a new template.
 constexpr std::int64_t kSettled = 512;
-
-double microseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-}
 
 void check(const TrackerOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
@@ -210,7 +207,7 @@ void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
   begin_comparisons(frames);
   const std::size_t of_push = pushed_ > results_done_ ? pushed_ - results_done_ : 1;
   ahead_.take(frames, of_push, run_length(), result_.spectrum);
-  sparse_us_ += microseconds_since(begin);
+  sparse_us_ += us_since(begin);
 }
 
 template <class Real>
@@ -331,7 +328,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   note_check();
   if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)), dense_.options());
   result_.differencing = differencing();
-  result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
+  result_.us = us_since(begin) - (sparse_us_ - sparse_before_us);
   ++frames_;
 }
 
@@ -400,7 +397,7 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   ahead_.begin(coming, run_length());
   begin_comparisons(coming);
   if (frames.empty() && !expected_.empty()) dense_.prepare();
-  sparse_us_ += microseconds_since(begin);
+  sparse_us_ += us_since(begin);
   return results();
 }
 

@@ -7,27 +7,18 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/base/elapsed.hpp"
 #include "sfft/tracking/similarity.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
 namespace sfft::detail {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double microseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-}  // namespace
 
 /// Compares a frame, just transformed densely, with the template. Call before the template is renewed.
 template <class Real>
 void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
   if (result_.similarity || !result_.spectrum.quality.finite) return;
   if (ahead_.overlaps() && !options_.similarity && !largest_) return begin_similarity(frame);
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const Template& old = plan_.source();
   if (!largest_) {
     LearnOptions how = options_.learn;
@@ -37,7 +28,7 @@ void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
   if (!largest_) return;
   const std::vector<std::complex<double>> now{result_.spectrum.values.begin(), result_.spectrum.values.end()};
   result_.similarity = similarity({old, renewed_values_, now}, *largest_);
-  result_.similarity->us = microseconds_since(start);
+  result_.similarity->us = us_since(start);
 }
 
 /// The same on a separate thread. The samples must not change until take_similarities(), which waits for it.
@@ -70,9 +61,9 @@ void TrackerImpl<Real>::take_similarities(std::span<TrackedFrame<Real>> results)
     const auto at = std::ranges::find_if(results, result_of);
     if (at == results.end()) continue;
     TrackedFrame<Real>& result = *at;
-    const auto start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     result.similarity = similar.found.get();
-    const double us = microseconds_since(start);
+    const double us = us_since(start);
     if (result.similarity) result.similarity->us = us;
     result.us += us;
   }
@@ -83,12 +74,12 @@ template <class Real>
 void TrackerImpl<Real>::note_similarity_of_any(const SignalView& frame) {
   if (result_.similarity || !result_.spectrum.quality.finite) return;
   if (result_.action != TrackAction::sparse) return note_similarity(frame);
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   std::swap(sparse_, result_.spectrum);
   transform_densely(frame);
   note_similarity(frame);
   std::swap(sparse_, result_.spectrum);
-  if (result_.similarity) result_.similarity->us = microseconds_since(start);
+  if (result_.similarity) result_.similarity->us = us_since(start);
 }
 
 template void TrackerImpl<float>::note_similarity(const SignalView&);

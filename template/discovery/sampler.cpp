@@ -20,7 +20,7 @@ struct DiscoveryScratch::Shelf {
   static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
   Shelf() { blocks.reserve(kMaxBlocks); }
   std::mutex mutex;
-  std::vector<Block> blocks;
+  std::vector<AlignedBuffer> blocks;
 };
 
 DiscoveryScratch::Shelf& DiscoveryScratch::shelf() {
@@ -29,41 +29,41 @@ DiscoveryScratch::Shelf& DiscoveryScratch::shelf() {
 }
 
 std::byte* DiscoveryScratch::fit(std::size_t bytes) {
-  if (block_.bytes >= bytes) return block_.data.get();
+  if (block_.size() >= bytes) return block_.data();
   give_back();
   {
     Shelf& kept = shelf();
     const std::lock_guard lock(kept.mutex);
     const auto found = std::find_if(kept.blocks.begin(), kept.blocks.end(),
-                                    [&](const Block& block) { return block.bytes >= bytes; });
+                                    [&](const AlignedBuffer& block) { return block.size() >= bytes; });
     if (found != kept.blocks.end()) {
       block_ = std::move(*found);
       kept.blocks.erase(found);
-      return block_.data.get();
+      return block_.data();
     }
   }
   // Rounded up to a power of two, so that somewhat larger requests fit later.
   const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
-  block_.data.reset(static_cast<std::byte*>(::operator new (room, std::align_val_t{64})));
-  block_.bytes = room;
-  return block_.data.get();
+  block_ = AlignedBuffer(room);
+  return block_.data();
 }
 
 /// Frees the smallest block if there are too many.
 void DiscoveryScratch::give_back() noexcept {
-  if (block_.bytes == 0) return;
-  Block block = std::move(block_);
+  if (block_.size() == 0) return;
+  AlignedBuffer block = std::move(block_);
   block_ = {};
-  if (block.bytes > Shelf::kMaxBytes) return;
+  if (block.size() > Shelf::kMaxBytes) return;
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   if (kept.blocks.size() < Shelf::kMaxBlocks) {
     kept.blocks.push_back(std::move(block));
     return;
   }
-  const auto smallest = std::min_element(kept.blocks.begin(), kept.blocks.end(),
-                                         [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
-  if (smallest->bytes < block.bytes) *smallest = std::move(block);
+  const auto smallest =
+      std::min_element(kept.blocks.begin(), kept.blocks.end(),
+                       [](const AlignedBuffer& a, const AlignedBuffer& b) { return a.size() < b.size(); });
+  if (smallest->size() < block.size()) *smallest = std::move(block);
 }
 
 template <class Real>

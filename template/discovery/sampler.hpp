@@ -6,11 +6,10 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <span>
 #include <vector>
 
+#include "kernels/base/aligned_buffer.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "sfft/types.hpp"
 #include "template/discovery/grid_point.hpp"
@@ -44,21 +43,14 @@ class DiscoveryScratch {
 
   /// At least `bytes` bytes; the previous content is lost.
   std::byte* fit(std::size_t bytes);
-  std::byte* data() const noexcept { return block_.data.get(); }
+  std::byte* data() const noexcept { return block_.data(); }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const noexcept { ::operator delete (p, std::align_val_t{64}); }
-  };
-  struct Block {
-    std::size_t bytes = 0;
-    std::unique_ptr<std::byte, Free> data;
-  };
   struct Shelf;
   static Shelf& shelf();
   void give_back() noexcept;
 
-  Block block_;
+  AlignedBuffer block_;
 };
 
 /// Lattice lines t_j(m) = (τ_j + σ m) mod n under one window, folded to `buckets`

@@ -9,17 +9,15 @@
 #include <cmath>
 #include <numeric>
 
-namespace sfft::video {
+#include "kernels/base/elapsed.hpp"
 
-namespace {
-using Clock = std::chrono::steady_clock;
-}
+namespace sfft::video {
 
 double DenseTimer::time(const SignalView& frame, const SignalView& converted) {
   const auto timed = [this](const SignalView& input) {
-    const auto start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     plan_.forward(input, spectrum_, workspace_.aligned());
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    return detail::us_since(start);
   };
   if (warm_) return timed(from_converted_ ? converted : frame);
   warm_ = true;  // the first timed call warms up the caches; its input was just written

@@ -4,15 +4,15 @@
 
 #include <chrono>
 
+#include "kernels/base/elapsed.hpp"
+
 namespace sfft::video {
 
 /// Adds the microseconds of its lifetime to a sum.
 class StageTimer {
  public:
   explicit StageTimer(double& us) : us_(us) {}
-  ~StageTimer() {
-    us_ += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  ~StageTimer() { us_ += detail::us_since(begin_); }
   StageTimer(const StageTimer&) = delete;
   StageTimer& operator=(const StageTimer&) = delete;
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "kernels/base/elapsed.hpp"
 #include "video/sources/thread.hpp"
 
 namespace sfft::video {
@@ -136,7 +137,7 @@ void Decoder::make_samples() {
     reuse_samples(decoded.frame);
     decoded.later->make(decoded.frame);
     decoded.later.reset();
-    decoded.decode_us += std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+    decoded.decode_us += detail::us_since(begin);
   }
 }
 
@@ -179,7 +180,7 @@ void Decoder::read_all() {
     for (std::int64_t read = 0; (options_.limit == 0 || read < options_.limit) && wait_for_room(); ++read) {
       const auto begin = Clock::now();
       if (!read_into(slot)) break;
-      slots_[slot].decode_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+      slots_[slot].decode_us = detail::us_since(begin);
       const bool last = changes(slots_[slot]);
       publish(last);
       if (last) break;

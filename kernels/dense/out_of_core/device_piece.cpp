@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/dense/out_of_core/partitioned_round.hpp"
 
 namespace sfft::detail {

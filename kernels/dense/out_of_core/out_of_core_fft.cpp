@@ -10,6 +10,7 @@
 #include <cstring>
 #include <set>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 
@@ -281,7 +282,7 @@ double OutOfCoreFft<Real>::transpose(const Transposition<Real>& transposition, s
   for (int pass = 0; pass < transposition.passes(); ++pass)
     over_parts({workspace, pool}, transposition.scratch_bytes(), transposition.parts(pass),
                [&](std::int64_t p, std::byte* own) { transposition.part(pass, p, matrix, own); });
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return us_since(start);
 }
 
 /// Runs all repeats of one step.

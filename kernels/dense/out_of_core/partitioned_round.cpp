@@ -11,6 +11,7 @@
 #include <deque>
 #include <utility>
 
+#include "kernels/base/elapsed.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

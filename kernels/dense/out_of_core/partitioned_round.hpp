@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -19,10 +18,6 @@
 #include "kernels/dense/out_of_core/round.hpp"
 
 namespace sfft::detail {
-
-inline double us_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The part of a call on one device. `kept` is the memory of `left`, `found` and RoundCall::kept.
 template <class Real>

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "sfft/error.hpp"
 
@@ -43,7 +44,7 @@ template <class Pass>
 double timed(const Pass& pass) {
   const auto start = std::chrono::steady_clock::now();
   pass();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return us_since(start);
 }
 
 /// Times of a pass, the rounds of a transform, and another pass.

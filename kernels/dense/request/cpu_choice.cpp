@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/dense/request/choice.hpp"
 #include "kernels/dense/request/cpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
@@ -46,7 +47,7 @@ double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem)
   return median_us([&] {
     const auto start = std::chrono::steady_clock::now();
     runner.forward(signals.data(), type, spectra.data(), workspace);
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    return us_since(start);
   });
 }
 
