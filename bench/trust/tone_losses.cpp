@@ -81,6 +81,7 @@ ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, const WatchFr
           !has_all(*frame.spectrum.support, wanted[j], stream.shape(), tmpl.domain() == Domain::real);
       ++result.frames;
       result.dense += dense;
+      result.dense_by_plan += frame.action == TrackAction::dense && tracker.plan().info().path == Path::dense;
       losses.note(i, lost, dense);
       if (each) each(frame, lost);
     }

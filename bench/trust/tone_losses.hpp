@@ -14,6 +14,8 @@ namespace sfft::trust {
 struct ToneStreamResult {
   bool planned_dense = false;  ///< no sparse plan is good or fast enough for the first template
   std::int64_t frames = 0, dense = 0, relearned = 0, lost_frames = 0;
+  std::int64_t dense_by_plan =
+      0;  ///< frames that a dense plan transformed, because no sparse one was good enough
   /// Frames until the template has the tones again, for each loss.
   std::vector<std::int64_t> since_change, since_comparison;
   std::int64_t longest = 0;  ///< longest loss, including one that the end of the stream cuts off

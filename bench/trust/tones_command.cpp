@@ -38,7 +38,7 @@ void print_frame(const TrackedFrame<float>& frame, bool lost) {
 struct Tally {
   std::int64_t streams = 0, frames = 0, relearned = 0, lost_frames = 0, late = 0;
   std::int64_t planned_dense = 0;  ///< streams; only the others count in the share of dense frames
-  std::int64_t sparse_frames = 0, dense = 0, often_dense = 0;
+  std::int64_t sparse_frames = 0, dense = 0, dense_by_plan = 0, often_dense = 0;
   std::vector<std::int64_t> since_change, since_comparison;
 
   void add(const ToneStreamResult& result) {
@@ -47,6 +47,7 @@ struct Tally {
     planned_dense += result.planned_dense;
     sparse_frames += result.planned_dense ? 0 : result.frames;
     dense += result.planned_dense ? 0 : result.dense;
+    dense_by_plan += result.planned_dense ? 0 : result.dense_by_plan;
     relearned += result.relearned;
     lost_frames += result.lost_frames;
     late += result.longest > kLongest;
@@ -55,9 +56,10 @@ struct Tally {
     since_comparison.insert(since_comparison.end(), result.since_comparison.begin(),
                             result.since_comparison.end());
   }
-  double dense_share() const {
-    return sparse_frames > 0 ? static_cast<double>(dense) / static_cast<double>(sparse_frames) : 0;
+  double share(std::int64_t frames_of_sparse) const {
+    return sparse_frames > 0 ? static_cast<double>(frames_of_sparse) / static_cast<double>(sparse_frames) : 0;
   }
+  double dense_share() const { return share(dense); }
   bool kept() const {
     return late == 0 && dense_share() <= kLargestDense && lower_quantile(since_comparison, 0.5) <= kMedian;
   }
@@ -65,18 +67,20 @@ struct Tally {
 
 void print(const std::map<std::string, Tally>& tallies, const char* what, nlohmann::json& rows) {
   fmt::print(
-      "\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>8} {:>7}\n",
+      "\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>8} {:>8} "
+      "{:>7}\n",
       what, "streams", "frames", "losses", "change", "95 %", "99 %", "max", "compar.", "95 %", "max", "late",
-      "planned", "dense", "strm>5%");
+      "planned", "dense", "by plan", "strm>5%");
   for (const auto& [name, tally] : tallies) {
     fmt::print(
         "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>7.2f}% "
-        "{:>7}{}\n",
+        "{:>7.2f}% {:>7}{}\n",
         name, tally.streams, tally.frames, tally.since_change.size(), lower_quantile(tally.since_change, 0.5),
         lower_quantile(tally.since_change, 0.95), lower_quantile(tally.since_change, 0.99),
         lower_quantile(tally.since_change, 1), lower_quantile(tally.since_comparison, 0.5),
         lower_quantile(tally.since_comparison, 0.95), lower_quantile(tally.since_comparison, 1), tally.late,
-        tally.planned_dense, 100 * tally.dense_share(), tally.often_dense, tally.kept() ? "" : "  *");
+        tally.planned_dense, 100 * tally.dense_share(), 100 * tally.share(tally.dense_by_plan),
+        tally.often_dense, tally.kept() ? "" : "  *");
     rows.push_back({{"name", name},
                     {"streams", tally.streams},
                     {"frames", tally.frames},
@@ -87,6 +91,7 @@ void print(const std::map<std::string, Tally>& tallies, const char* what, nlohma
                     {"late_streams", tally.late},
                     {"planned_dense", tally.planned_dense},
                     {"dense_share", tally.dense_share()},
+                    {"dense_by_plan_share", tally.share(tally.dense_by_plan)},
                     {"streams_often_dense", tally.often_dense},
                     {"kept", tally.kept()}});
   }
