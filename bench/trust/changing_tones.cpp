@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <numbers>
 
@@ -261,10 +262,19 @@ std::int64_t ChangingTones::nearest_bin(const ChangingTone& tone) const {
 
 std::vector<std::int64_t> ChangingTones::strong() const {
   const double all = tone_power() + noise_ * noise_;
-  std::vector<std::int64_t> found;
-  for (const ChangingTone& tone : tones_) {
-    if (power(tone) >= kStrong * all) found.push_back(nearest_bin(tone));
+  std::vector<ChangingTone> tones;
+  for (const ChangingTone& tone : tones_)
+    if (power(tone) >= kStrong * all) tones.push_back(tone);
+  std::ranges::sort(tones, std::greater(), [this](const ChangingTone& tone) { return power(tone); });
+  // Of more than k tones, a template learned by k has the strongest. Noise decides between similar ones.
+  constexpr double kClearly = 1.1;
+  const auto* largest = std::get_if<Largest>(&*learning_.keep);
+  if (largest != nullptr && std::ssize(tones) > largest->k) {
+    const double weaker = power(tones[static_cast<std::size_t>(largest->k)]);
+    std::erase_if(tones, [&](const ChangingTone& tone) { return power(tone) < kClearly * weaker; });
   }
+  std::vector<std::int64_t> found;
+  for (const ChangingTone& tone : tones) found.push_back(nearest_bin(tone));
   return found;
 }
 

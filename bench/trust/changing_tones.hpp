@@ -44,7 +44,7 @@ class ChangingTones {
   std::vector<std::byte> next();
   SignalView view(const std::vector<std::byte>& frame) const;
   /// Frequencies of those tones that have at least a tenth of the last frame's energy: linear indices of the
-  /// nearest bins, one of each conjugate pair.
+  /// nearest bins, one of each conjugate pair. If templates are learned by k, at most the k strongest.
   std::vector<std::int64_t> strong() const;
 
  private:

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Medians and quantiles. NaN must not be among the values, because it has no order.
+// Medians and quantiles. NaN must not be among the values, because it has no order. C++17, for CUDA sources.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
-#include <ranges>
 #include <vector>
 
 namespace sfft::detail {
 
 /// The median. Of an even number of values it is the upper one of the two in the middle, so the result is
 /// always one of the values. Reorders them; there must be at least one.
-template <std::ranges::random_access_range Values>
+template <class Values>
 auto median_in_place(Values&& values) {
-  const auto middle = std::ranges::begin(values) + std::ranges::ssize(values) / 2;
-  std::nth_element(std::ranges::begin(values), middle, std::ranges::end(values));
+  const auto middle = std::begin(values) + static_cast<std::ptrdiff_t>(std::size(values) / 2);
+  std::nth_element(std::begin(values), middle, std::end(values));
   return *middle;
 }
 

@@ -24,7 +24,7 @@ constexpr double kMuchMore = 4;
 /// If the support holds less than this fraction of what it held before, neither a comparison nor learning
 /// waits, unless the last one was made at a similar loss: at a share that is at most 1/kSince of the present
 /// one.
-constexpr double kBadLoss = 0.95, kSince = 0.94;
+constexpr double kBadLoss = 0.95, kSince = 0.96;
 /// If it holds less than this fraction, the template is replaced at once.
 constexpr double kBearable = 0.9;
 /// If the share outside the support is larger than this, it says little, and the energy decides.
@@ -51,7 +51,7 @@ void SupportWatch::replanned() noexcept {
 
 void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
   forget_level();
-  expected_ = share;
+  expected_ = before_try_ = share;
   bias_ = estimates_follow ? 1 : kUnknown;
   compared_ = kUnknown;
   longest_compare_wait_ = estimates_follow ? kShortWait : kLongestWait;
@@ -137,7 +137,14 @@ bool SupportWatch::outdated(double share, bool missed) noexcept {
 void SupportWatch::trying(double share) noexcept {
   since_try_ = 0;
   trying_ = true;
+  before_try_ = expected_;
   expected_ = tried_ = share;
+}
+
+void SupportWatch::abandoned() noexcept {
+  trying_ = false;
+  expected_ = before_try_;
+  tried_ = 1;
 }
 
 void SupportWatch::tried(bool helped) noexcept {

@@ -63,6 +63,9 @@ class SupportWatch {
   void trying(double share) noexcept;
   /// Call when learning has ended. `helped`: the new template is better.
   void tried(bool helped) noexcept;
+  /// Call instead of tried() if the result cannot be used, because the plan changed meanwhile: the support is
+  /// expected to hold what it held before.
+  void abandoned() noexcept;
 
  private:
   /// Number of frames whose median gives a level.
@@ -100,6 +103,7 @@ class SupportWatch {
   int since_try_ = 0, try_wait_ = 0;  ///< the same for learning
   double tried_ = 1;                  ///< share that the support held when learning was last tried
   bool trying_ = false;               ///< learning is in progress
+  double before_try_ = kUnknown;      ///< expected_ before that
 };
 
 }  // namespace sfft::detail

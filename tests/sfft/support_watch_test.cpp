@@ -175,6 +175,19 @@ TEST(SupportWatch, ALossMuchWorseThanAtTheLastTryDoesNotWait) {
   EXPECT_TRUE(watch.outdated(0.5));
 }
 
+TEST(SupportWatch, AResultThatCannotBeUsedDoesNotLowerWhatIsExpected) {
+  SupportWatch watch({});
+  watch.renewed(1, true);
+  watch.trying(0.9);
+  watch.abandoned();
+  EXPECT_EQ(watch.expected(), 1);
+  EXPECT_TRUE(watch.outdated(0.9)) << "learning may begin again at once";
+  watch.trying(0.9);
+  watch.renewed(0.95, true);  // another template is in force when the result comes
+  watch.abandoned();
+  EXPECT_EQ(watch.expected(), 0.95);
+}
+
 TEST(SupportWatch, LearningThatDoesNotHelpWaits) {
   SupportWatch watch({});
   watch.renewed(1, true);
