@@ -188,35 +188,54 @@ TEST(Triage, BrightThingsThatPassQuicklyAreEventsAtLowRatesToo) {
   }
 }
 
-/// A spider's web before all of the picture: blurred threads that sway as a whole, by more than their width,
-/// in gusts.
-void add_web(Grey& grey, int frame) {
-  const double seconds = frame / kRate;
-  const double sway = 6 * (0.6 + 0.4 * std::sin(1.1 * seconds)) * std::sin(5 * seconds);
-  const auto thread = [](double off) { return std::exp(-off * off / 8); };
-  for (int y = 0; y < kHeight; ++y) {
-    for (int x = 0; x < kWidth; ++x) {
-      const double u = x - sway;
-      const double v = y - 0.5 * sway;
-      double web = 0;
-      for (const double slope : {-1.1, -0.3, 0.4, 1.5})
-        for (double at = -300; at < 500; at += 50) web += thread((u + slope * v - at) / std::hypot(1, slope));
-      web = std::min(0.6, web);
-      pixel(grey, x, y) = static_cast<float>((1 - 0.8 * web) * pixel(grey, x, y) + 130 * web);
+/// A spider's web before all of the picture: blurred threads that sway as a whole, in gusts.
+struct Web {
+  double sway = 6;  ///< pixels; threads are some five pixels wide
+  double light = 130;
+  double from_s = -1, grows_s = 1;
+
+  void operator()(Grey& grey, int frame) const {
+    const double seconds = frame / kRate;
+    const double there = std::clamp((seconds - from_s) / grows_s, 0.0, 1.0);
+    const double off = sway * (0.6 + 0.4 * std::sin(1.1 * seconds)) * std::sin(5 * seconds);
+    const auto thread = [](double from) { return std::exp(-from * from / 8); };
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const double u = x - off;
+        const double v = y - 0.5 * off;
+        double web = 0;
+        for (const double slope : {-1.1, -0.3, 0.4, 1.5})  // one thread every 50 pixels
+          web += thread(std::remainder(u + slope * v, 50) / std::hypot(1, slope));
+        web = there * std::min(0.6, web);
+        pixel(grey, x, y) = static_cast<float>((1 - 0.8 * web) * pixel(grey, x, y) + light * web);
+      }
     }
   }
-}
+};
 
 TEST(Triage, WhoWalksBehindAWebThatSwaysIsAnEvent) {
-  EXPECT_TRUE(events_of(add_web).empty());
+  EXPECT_TRUE(events_of(Web{}).empty());
   const Edit walker = crossing(16, -25);
   const auto events = events_of([&](Grey& grey, int frame) {
     walker(grey, frame);
-    add_web(grey, frame);
+    Web{}(grey, frame);
   });
   ASSERT_EQ(events.size(), 1U);
   EXPECT_GE(events[0].change_start_s, 120 / kRate - 0.3);
   EXPECT_LE(events[0].change_end_s, 170 / kRate + 0.5);
+}
+
+TEST(Triage, AStrongWebIsNoEvent) {
+  EXPECT_TRUE(events_of(Web{2, 200, 2, 0.5}).empty());
+  const Web web{0.5, 160, 2, 4};
+  const Edit walker = crossing(16, -40);
+  const auto events = events_of([&](Grey& grey, int frame) {
+    walker(grey, frame);
+    web(grey, frame);
+  });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_NEAR(events[0].change_start_s, 120 / kRate, 0.5);
+  EXPECT_NEAR(events[0].change_end_s, 170 / kRate, 0.5);
 }
 
 }  // namespace

@@ -23,12 +23,14 @@ constexpr double kQuickShare = 0.7;
 constexpr float kQuickToSpread = 1 / (1.036F * 1.414F);
 constexpr std::size_t kFewestPairs = 16;
 /// If the spread of weather is between kSwayFrom and kLargeSpread, something may sway before most of the
-/// picture. It is then learned from some kSwayPictures pictures, at least kMinSwayPictures, in which a
-/// deviation counts up to kSwayReach times the spread, so that it is not learned from what passes. At
-/// 2.2 instead of 1.5, four more of 156 people behind drawn webs were missed; at 0.9, nights with
-/// switches of light had one more miss and one more false event.
+/// picture. It is then learned from some kSwayPictures pictures, at least kMinSwayPictures, in kSwayPasses
+/// passes. What the components do not explain counts up to kSwayReach times the spread, so that they do not
+/// learn what passes. At 2.2 instead of 1.5, four more of 156 people behind drawn webs were missed; at 0.9,
+/// nights with switches of light had one more miss and one more false event. Where something covers much of
+/// the picture without such weather, lamps and clouds became events.
 constexpr float kSwayFrom = 1.5F;
 constexpr std::size_t kSwayPictures = 40, kMinSwayPictures = 16;
+constexpr int kSwayPasses = 3;
 constexpr float kSwayReach = 3;
 /// The quantile used instead of kQuickShare if components were learned: they explain a sway less well at its
 /// extremes.
@@ -146,12 +148,23 @@ void Background::learn_sway(std::int64_t last) {
   for (std::size_t n = 0; n < count; n += (count + kSwayPictures - 1) / kSwayPictures) {
     kept_[n].light = fit_light(kept_[n].picture, usual_, kept_[n].light);
     deviation_of(kept_[n], deviations.emplace_back());
-    for (std::size_t i = 0; i < usual_.size(); ++i) {
-      float& off = deviations.back()[i];
-      off = std::clamp(off, -kSwayReach * spread_[i], kSwayReach * spread_[i]);
-    }
   }
-  sway_.learn(deviations);
+  // What the components of the last pass explain counts in full, and only the rest is cut off: what sways may
+  // be much stronger than the spread.
+  std::vector<std::vector<float>> cut_off(deviations.size());
+  for (int pass = 0; pass < kSwayPasses; ++pass) {
+    for (std::size_t n = 0; n < deviations.size(); ++n) {
+      std::vector<float>& off = cut_off[n];
+      off = deviations[n];
+      sway_.remove(off);
+      for (std::size_t i = 0; i < off.size(); ++i) {
+        const float explained = deviations[n][i] - off[i];
+        off[i] = explained + std::clamp(off[i], -kSwayReach * spread_[i], kSwayReach * spread_[i]);
+      }
+    }
+    sway_.learn(cut_off);
+    if (sway_.empty()) return;
+  }
 }
 
 /// Computes how a picture differs from the usual one, without what sways.
