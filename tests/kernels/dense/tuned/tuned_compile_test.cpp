@@ -205,7 +205,9 @@ TEST(TunedCompile, ShippedPolicies) {
       const auto policies = kernel.empty() ? detail::tuned::PlanPolicy{rule_policy(problem, single), {}}
                                            : detail::tuned::parse_plan_policy(kernel);
       ASSERT_TRUE(policies) << transform << ": " << kernel;
-      if (!kernel.empty()) EXPECT_EQ(to_text(*policies), kernel) << transform;
+      if (!kernel.empty()) {
+        EXPECT_EQ(to_text(*policies), kernel) << transform;
+      }
       for (const TransformPolicy& policy : {policies->own, policies->bytes.value_or(policies->own)}) {
         const Formats formats = formats_of(transform);
         const ElementType element = formats == Formats{} ? ElementType::u8 : ElementType::f32;
