@@ -261,6 +261,40 @@ TEST(GuardRatesTest, InfraredLightIsNotFocusedAndNoAlarm) {
   }
 }
 
+/// A spider's web before the camera: threads in four directions, 50 pixels from one to the next.
+void add_web(Picture& picture, double light, double there) {
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      double web = 0;
+      for (const double slope : {-1.1, -0.3, 0.4, 1.5}) {
+        const double from = std::remainder(x + slope * y, 50) / std::hypot(1, slope);
+        web += std::exp(-from * from / 12);
+      }
+      web = there * std::min(1.0, web);
+      float& grey = picture[static_cast<std::size_t>(y * kWidth + x)];
+      grey = static_cast<float>((1 - 0.8 * web) * grey + light * web);
+    }
+  }
+}
+
+TEST(GuardRatesTest, AWebInInfraredLightIsNoCover) {
+  const Picture scene = Panorama(7).view(0);
+  for (const bool infrared : {true, false}) {
+    Stream stream;
+    for (int i = 0; i < 250; ++i) {
+      Picture picture = scene;
+      for (float& grey : picture) grey *= i >= 100 && infrared ? 0.9F : 0.6F;
+      if (i >= 100) add_web(picture, 150, 0.8);
+      stream.push(stream.exposed(picture), i / 25.0);
+    }
+    if (infrared) {
+      EXPECT_EQ(stream.alarms(), "");
+    } else {  // something else lies over the picture
+      expect_only(stream, EventKind::covered, 4, NAN, 25);
+    }
+  }
+}
+
 TEST(ThresholdsTest, AreSetByName) {
   Thresholds thresholds;
   set_threshold(thresholds, "passing-s=1.5");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sfft/error.hpp"
 #include "video/sources/source.hpp"
@@ -29,6 +30,10 @@ constexpr double kFocusing_s = 1;
 constexpr double kRelit = 0.1;
 constexpr double kAtOnce_s = 0.1;
 constexpr int kForgetSwitched = 3;
+/// Something before the scene, such as a web, may be seen only in other light. Then three quarters of the
+/// tiles change by more than kRelitMost at once, and no more than kMostly of the landmarks are lost.
+constexpr double kRelitMost = 0.05;
+constexpr double kMostly = 0.5;
 /// A condition has to hold in this share of a window of at least kMinWindow frames.
 constexpr double kHolds = 5.0 / 6;
 constexpr int kMinWindow = 3;
@@ -101,7 +106,10 @@ Guard::Guard(const Guard& other)
       replay_(other.replay_),
       since_jump_(other.since_jump_),
       since_relit_(other.since_relit_),
+      since_relit_most_(other.since_relit_most_),
       switched_(other.switched_),
+      uncovered_(other.uncovered_),
+      lit_(other.lit_),
       away_(other.away_),
       resting_(other.resting_),
       usual_activity_(other.usual_activity_),
@@ -213,6 +221,7 @@ void Guard::watch(const SignalView& region, bool doubtful) {
   latest_.findings = judge_->judge(*latest_.seen);
   since_jump_ = std::abs(latest_.seen->brightening) > kSwitched ? 0 : since_jump_ + 1;
   since_relit_ = latest_.seen->relighting > kRelit ? 0 : since_relit_ + 1;
+  since_relit_most_ = latest_.seen->relit_most > kRelitMost ? 0 : since_relit_most_ + 1;
   if (options_.presets > 0 && patrols(region)) return;
   if (hidden()) {
     missed_s_ += pace_.interval();
@@ -269,6 +278,7 @@ void Guard::update_events() {
     // A replay says nothing about the camera.
     bool told = kind == EventKind::frozen || !judge_->replayed() || condition.active();
     if (kind == EventKind::defocused && !condition.active()) told = told && !other_light(finding.strength);
+    if (kind == EventKind::covered && !condition.active()) told = told && !lit_cover(finding.strength);
     const Hysteresis::Change change = condition.update(judged_, told && finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
       // Some conditions have to last before they are an event, and began earlier. Lasting glare, for example,
@@ -314,6 +324,19 @@ bool Guard::other_light(double strength) {
   return true;
 }
 
+bool Guard::lit_cover(double strength) {
+  if (strength <= kRelease) {
+    lit_ = std::max(0, lit_ - kForgetSwitched);
+    uncovered_ = true;
+    return false;
+  }
+  const LandmarkReport& landmarks = latest_.seen->landmarks;
+  const bool starts = std::exchange(uncovered_, false) && since_relit_most_ <= frames(kAtOnce_s);
+  if ((lit_ == 0 && !starts) || !landmarks.located || landmarks.lost > kMostly) return false;
+  ++lit_;
+  return true;
+}
+
 const GuardFrame& Guard::restart(double seconds) {
   latest_ = {};
   for (int i = 0; i < kEventKinds; ++i) {
@@ -329,7 +352,7 @@ const GuardFrame& Guard::restart(double seconds) {
   check_.reset();
   replay_.reset();
   presets_.clear();
-  away_ = resting_ = switched_ = 0;
+  away_ = resting_ = switched_ = lit_ = 0;
   full_ = 255;
   quiet_ = unchecked_ = denied_ = 0;
   missed_s_ = 0;

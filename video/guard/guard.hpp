@@ -102,6 +102,9 @@ class Guard {
   void update_events();
   /// Whether the picture is out of focus because the light was switched.
   bool other_light(double strength);
+  /// Whether something hides the scene only because the light was switched, as a spider's web in infrared
+  /// light.
+  bool lit_cover(double strength);
   /// Accepts the present picture as the scene: events of the picture end, and the guard learns from the next
   /// frames.
   void begin_again();
@@ -136,13 +139,16 @@ class Guard {
   std::int64_t judged_ = 0;     ///< frames judged so far
   std::deque<Moment> moments_;  ///< the latest judged frames
   std::optional<Replay> replay_;
-  std::vector<Preset> presets_;  ///< all except the present one
-  int since_jump_ = 1 << 20;     ///< frames since the light was switched
-  int since_relit_ = 1 << 20;    ///< frames since most tiles became brighter or darker
-  int switched_ = 0;             ///< frames out of focus since the light was switched
-  int away_ = 0;                 ///< frames since the view left the present preset
-  int resting_ = 0;              ///< successive latest ones of these in which the picture stood still
-  double usual_activity_ = 0;    ///< median over the tiles while the camera rests
+  std::vector<Preset> presets_;     ///< all except the present one
+  int since_jump_ = 1 << 20;        ///< frames since the light was switched
+  int since_relit_ = 1 << 20;       ///< frames since most tiles became brighter or darker
+  int since_relit_most_ = 1 << 20;  ///< frames since three quarters of them did
+  int switched_ = 0;                ///< frames out of focus since the light was switched
+  bool uncovered_ = true;           ///< nothing hid the scene in the frame before
+  int lit_ = 0;                     ///< frames in which something is in front of the scene since then
+  int away_ = 0;                    ///< frames since the view left the present preset
+  int resting_ = 0;                 ///< successive latest ones of these in which the picture stood still
+  double usual_activity_ = 0;       ///< median over the tiles while the camera rests
   GuardFrame latest_;
   int quiet_ = 0;        ///< successive frames without events
   int made_up_ = 0;      ///< successive frames that the decoder has concealed in parts

@@ -66,7 +66,7 @@ void Guard::begin_again() {
     if (conditions_[static_cast<std::size_t>(i)].stop(judged_) == Hysteresis::Change::ends)
       finish(kind, frames_, moments_.back().seconds);
   }
-  switched_ = 0;
+  switched_ = lit_ = 0;
   observer_.reset();
   judge_.reset();
 }
@@ -88,7 +88,7 @@ void Guard::adapt(const SignalView& region) {
       return;
     }
   }
-  if (switched_ > frames(kRefocused_s)) {
+  if (std::max(switched_, lit_) > frames(kRefocused_s)) {
     begin_again();
     return;
   }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "kernels/base/quantiles.hpp"
 #include "video/motion/phase_ramp.hpp"
 
 namespace sfft::video {
@@ -27,12 +28,6 @@ std::vector<float> grey_levels_of(const SignalView& region) {
 std::vector<float> grey_levels(const SignalView& region) {
   return region.type() == ElementType::u16 ? grey_levels_of<std::uint16_t>(region)
                                            : grey_levels_of<std::uint8_t>(region);
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 /// Logarithms of the ratios of levels, for tiles that are not black.
@@ -164,7 +159,7 @@ double Observer::relative_detail(double gain) const {
       ratios.push_back(rows_.detail[t] / reference_rows_.detail[t]);
   }
   if (ratios.size() < 3) return 1;
-  return median(std::move(ratios)) / std::clamp(gain, 0.1, 4.0);
+  return detail::median(std::move(ratios)) / std::clamp(gain, 0.1, 4.0);
 }
 
 Observation Observer::observe(const SignalView& region) {
@@ -212,9 +207,10 @@ Observation Observer::observe(const SignalView& region) {
   std::vector<double> changes;
   if (has_rows_) changes = level_changes(last_rows.mean, rows_.mean, full_);
   if (!changes.empty()) {
-    out.brightening = median(changes);
+    out.brightening = detail::median(changes);
     for (double& one : changes) one = std::abs(one);
-    out.relighting = median(std::move(changes));
+    out.relit_most = detail::quantile(changes, 0.25);
+    out.relighting = detail::median(std::move(changes));
   }
   if (!has_rows_) reference_rows_ = rows_;
   has_rows_ = true;
@@ -241,7 +237,7 @@ Observation Observer::observe(const SignalView& region) {
   out.dark = rows_.dark;
   out.bright = rows_.bright;
   out.detail = relative_detail(out.gain);
-  out.texture = median(rows_.detail) / full_;
+  out.texture = detail::median(rows_.detail) / full_;
   return out;
 }
 
