@@ -275,18 +275,19 @@ template <class Real>
 bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   auto outcome = learning_.take();
   const bool helped = outcome && outcome->answer.plan;
-  const bool current = outcome && outcome->request.old == data_of(plan_.source()) &&
-                       outcome->request.plan.use_reference == plan_options(differencing()).use_reference;
-  if (helped && !current)
+  const bool same_template = outcome && outcome->request.old == data_of(plan_.source());
+  const bool usable =
+      same_template && outcome->request.plan.use_reference == plan_options(differencing()).use_reference;
+  if (helped && !usable)
     watch_.abandoned();
   else
     watch_.tried(helped);
-  if (!outcome || outcome->request.old != data_of(plan_.source())) return false;
+  if (!same_template) return false;
   const auto& [request, answer, exact] = *outcome;
   note_tones(answer, request.frame);
   learned_at_ = request.frame;
   fresh_share_ = answer.fresh_held / std::max(request.all, 1e-300);
-  if (!helped || !current) return false;
+  if (!helped || !usable) return false;
   transform_densely(frame);
   if (!result_.spectrum.quality.finite) return false;
   note_similarity(frame);

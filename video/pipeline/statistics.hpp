@@ -14,7 +14,7 @@
 
 namespace sfft::video {
 
-using detail::quantile;  // beside that of a Distribution
+using detail::quantile;  // overloads quantile() of a Distribution
 
 inline double mean(const std::vector<double>& values) {
   double sum = 0;
