@@ -53,7 +53,7 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
       const SignalView stored = recording->frame(t);
       std::copy_n(static_cast<const std::uint8_t*>(stored.data()), decoded.size(), decoded.begin());
       const auto start = std::chrono::steady_clock::now();
-      const TrackedFrame<float>& result = tracker.push(SignalView(decoded, recording->shape));
+      const Tracker<float>::Frame& result = tracker.push(SignalView(decoded, recording->shape));
       seconds.push_back(seconds_since(start));
       total += seconds.back();
       if (t % 5 != 0) continue;

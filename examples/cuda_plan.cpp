@@ -49,7 +49,7 @@ int main() {
   const auto tmpl = sfft::Template::from_support(sfft::Shape{n}, sfft::Domain::complex, support);
 
   const sfft::Plan<float> plan(tmpl, {.device = sfft::Device::gpu(), .batch = frames});
-  sfft::Workspace<float> workspace = plan.make_workspace();
+  sfft::Workspace workspace = plan.make_workspace();
   std::printf("%s\n", plan.info().engine.c_str());
 
   auto* device_frames = on_device<std::complex<float>>(frames * n);

@@ -22,9 +22,9 @@ int main() {
         std::polar(1.0, 2 * std::numbers::pi * turns) + std::complex(noise(random), noise(random));
   }
 
-  // With Fallback::none there is never a dense transform; look at `verified` instead.
+  // With dense_fallback = false there is never a dense transform; look at `verified` instead.
   const sfft::Discovery found =
-      sfft::discover(sfft::SignalView::line(signal), {.k = 1, .fallback = sfft::Fallback::none});
+      sfft::discover(sfft::SignalView::line(signal), {.k = 1, .dense_fallback = false});
 
   std::printf("verified       %s\n", found.verified ? "yes" : "no");
   std::printf("samples read   %lld of %lld, %lld of them to check the answer\n",

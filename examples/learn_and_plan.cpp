@@ -38,7 +38,7 @@ int main() {
   // Planning is done once. The plan is immutable; threads share it, each with its own workspace.
   const sfft::Plan<float> plan(tmpl);
   std::printf("%s\n", plan.explain().c_str());
-  sfft::Workspace<float> workspace = plan.make_workspace();
+  sfft::Workspace workspace = plan.make_workspace();
   sfft::Spectrum<float> spectrum = plan.make_spectrum();
 
   plan.execute(sfft::SignalView(next, shape), spectrum, workspace);  // allocates nothing

@@ -14,9 +14,9 @@
 
 int transform(std::int64_t edge, int repeats) {
   const auto world = sfft::mpi::Communicator::world();
-  const sfft::mpi::Plan<float> plan(
-      world, {edge, edge, edge}, sfft::Domain::real,
-      {.planning = repeats > 1 ? sfft::dense::Planning::measure : sfft::dense::Planning::estimate});
+  const sfft::mpi::Plan<float> plan(world, {edge, edge, edge}, sfft::Domain::real,
+                                    {.planning = repeats > 1 ? sfft::dense::Options::Planning::measure
+                                                             : sfft::dense::Options::Planning::estimate});
   const auto count = static_cast<std::size_t>(plan.signal_box().points());
   std::vector<float> signal(count), again(count);
   for (std::size_t t = 0; t < count; ++t) signal[t] = std::sin(0.001F * static_cast<float>(t));

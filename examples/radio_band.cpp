@@ -27,9 +27,8 @@ int main() {
         std::complex<float>(value) + std::complex(noise(random), noise(random));
   }
 
-  // k = 0 finds everything that stands out of the noise.
-  const sfft::Discovery band =
-      sfft::discover(sfft::SignalView::line(samples), {.fallback = sfft::Fallback::none});
+  // Without k, discover() finds everything that stands out of the noise.
+  const sfft::Discovery band = sfft::discover(sfft::SignalView::line(samples), {.dense_fallback = false});
   std::printf("%s, %lld of %lld samples read\n", band.verified ? "verified" : "not verified",
               static_cast<long long>(band.samples), static_cast<long long>(n));
   bool right = band.verified && band.spectrum.values.size() == carriers.size();

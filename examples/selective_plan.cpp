@@ -19,8 +19,7 @@ int main() {
 
   // Returns everything above a magnitude, which is an argument of each call.
   const auto above = sfft::dense::SelectivePlan<float>::above(sfft::Shape{n}, sfft::Domain::complex);
-  const sfft::dense::Coefficients<float> strong =
-      above.forward_above(signal.data(), sfft::ElementType::c64, 100.0F);
+  const auto strong = above.forward_above(signal.data(), sfft::ElementType::c64, 100.0F);
   for (std::size_t i = 0; i < strong.indices.size(); ++i)
     std::printf("X[%lld] = %.1f\n", static_cast<long long>(strong.indices[i]),
                 static_cast<double>(std::abs(strong.values[i])));

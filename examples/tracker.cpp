@@ -39,8 +39,8 @@ int main() {
   double last_error = 1;
   for (int index = 1; index <= 60; ++index) {
     const std::vector<float> pixels = frame(index, index < 30 ? 7 : 11);  // the scene changes at frame 30
-    const sfft::TrackedFrame<float>& tracked = tracker.push(sfft::SignalView(pixels, shape));
-    if (tracked.action != sfft::TrackAction::sparse)
+    const sfft::Tracker<float>::Frame& tracked = tracker.push(sfft::SignalView(pixels, shape));
+    if (tracked.action != sfft::TrackedFrame::Action::sparse)
       std::printf("frame %d: %s: %s\n", index, sfft::to_string(tracked.action), tracked.reason.c_str());
     last_error = tracked.spectrum.quality.relative_error;
   }

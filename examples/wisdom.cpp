@@ -9,9 +9,9 @@ int main(int count, char** arguments) {
   const std::string file = count > 1 ? arguments[1] : "example-wisdom.json";
   const sfft::Shape shape{480, 640};
 
-  // Planning::measure times the engines that this build has, and remembers the fastest.
+  // Options::Planning::measure times the engines that this build has, and remembers the fastest.
   const sfft::dense::Plan<float> measured(shape, sfft::Domain::real,
-                                          {.planning = sfft::dense::Planning::measure});
+                                          {.planning = sfft::dense::Options::Planning::measure});
   std::printf("measured: %s, %s\n", measured.engine_name().c_str(), measured.reason().c_str());
   sfft::dense::save_wisdom(file);
 

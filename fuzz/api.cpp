@@ -117,7 +117,7 @@ sfft::LearnOptions learn_options(Input& input) {
   options.reference = input.flip();
   options.device = sfft::Device::cpu();
   options.method = static_cast<sfft::LearnOptions::Method>(input.between(0, 2));
-  options.fallback = static_cast<sfft::Fallback>(input.between(0, 2));
+  options.dense_fallback = input.between(0, 1) != 0;
   return options;
 }
 
@@ -125,7 +125,7 @@ sfft::LearnOptions learn_options(Input& input) {
 /// reference.
 struct Ready {
   std::vector<sfft::Plan<float>> plans;
-  std::vector<sfft::Workspace<float>> workspaces;
+  std::vector<sfft::Workspace> workspaces;
   std::vector<sfft::dense::Plan<float>> dense;
   std::vector<sfft::Tracker<float>> trackers;
 
@@ -169,7 +169,7 @@ void execute(Input& input) {
   const auto which = static_cast<std::size_t>(input.number<std::uint8_t>()) % all.plans.size();
   const sfft::Plan<float>& plan = all.plans[which];
   const bool wrong = input.between(0, 15) == 0;
-  sfft::Workspace<float>& workspace =
+  sfft::Workspace& workspace =
       all.workspaces[wrong ? input.number<std::uint8_t>() % all.workspaces.size() : which];
   const Frame frame(input);
   const Shape shape = input.between(0, 15) == 0 ? any_shape(input) : plan.source().shape();
@@ -293,13 +293,13 @@ void discovered(Input& input) {
     return;
   }
   sfft::DiscoverOptions options;
-  options.k = input.between(-1, 30);
+  if (input.flip()) options.k = input.between(-1, 30);
   options.accuracy = input.flip() ? input.number<double>() : 1e-6;
   options.noise_gain = input.flip() ? input.number<double>() : 2.6;
   options.confidence = input.flip() ? input.number<double>() : 1e-9;
   options.path = static_cast<sfft::Path>(input.between(0, 5));
   options.check = static_cast<sfft::DiscoverOptions::Check>(input.between(0, 3));
-  options.fallback = static_cast<sfft::Fallback>(input.between(0, 2));
+  options.dense_fallback = input.between(0, 1) != 0;
   static_cast<void>(sfft::discover(view, options));
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "sfft/error.hpp"
+#include "sfft/workspace_access.hpp"
 
 namespace sfft::dense {
 
@@ -35,6 +36,7 @@ template <class Real>
 class Impl {
  public:
   Impl(const Shape& grid, bool is_real, const Options& asked) : options(asked) {
+    sfft::detail::refuse_formats(options);
     const sfft::detail::DenseRequest request = sfft::detail::make_request(grid, is_real, options);
     problem = request.problem;
     try {
@@ -195,6 +197,12 @@ template <class Real>
 std::size_t Plan<Real>::device_workspace_bytes() const noexcept {
   return impl_->choice.runner->device_workspace_bytes();
 }
+template <class Real>
+Workspace Plan<Real>::make_workspace() const {
+  return sfft::detail::make_dense_workspace(workspace_bytes(), device_workspace_bytes(),
+                                            options().device.gpu_number());
+}
+
 template <class Real>
 const Shape& Plan<Real>::shape() const noexcept {
   return impl_->problem.shape;

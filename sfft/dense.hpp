@@ -13,6 +13,7 @@
 #include "sfft/dense_options.hpp"  // IWYU pragma: export
 #include "sfft/export.hpp"
 #include "sfft/types.hpp"
+#include "sfft/workspace.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 
@@ -48,6 +49,8 @@ class SFFT_EXPORT Plan {
   std::size_t signal_points() const noexcept;    ///< batch × N
   std::size_t spectrum_points() const noexcept;  ///< forward output of the whole batch
   std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
+  /// Memory for one call at a time, host and device part. Throws out_of_memory, device.
+  Workspace make_workspace() const;
 
   /// Transforms one signal of any element type (complex types only in a complex plan) into spectrum_points()
   /// values. Blocks. Needs a plan of batch 1 without strides. A region of a larger array is copied to

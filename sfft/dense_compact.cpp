@@ -12,6 +12,7 @@
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "sfft/error.hpp"
+#include "sfft/workspace_access.hpp"
 
 namespace sfft::dense {
 
@@ -63,14 +64,15 @@ void check_scales(std::span<const CompactScale> scales, std::int64_t batch, cons
 namespace detail {
 
 using sfft::detail::CompactRequest;
+using sfft::detail::Direction;
 
 class CompactImpl {
  public:
-  CompactImpl(const Shape& shape, bool real, const CompactOptions& asked)
+  CompactImpl(const Shape& shape, bool real, const Options& asked)
       : options(asked), request(sfft::detail::make_compact_request(shape, real, asked)) {
     try {
-      choice = sfft::detail::for_gpu(asked.dense) ? sfft::detail::choose_compact_on_gpu(request)
-                                                  : sfft::detail::choose_compact_on_cpu(request);
+      choice = sfft::detail::for_gpu(asked) ? sfft::detail::choose_compact_on_gpu(request)
+                                            : sfft::detail::choose_compact_on_cpu(request);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorCode::out_of_memory,
                   fmt::format("no memory to plan a transform of {}", shape.to_string()));
@@ -107,29 +109,41 @@ class CompactImpl {
   }
 
   void enqueue(Direction direction, const void* from, void* to, std::span<std::byte> workspace,
-               CUstream_st* stream, const CompactExponents& exponents) const {
+               CUstream_st* stream, const sfft::detail::CompactExponents& exponents) const {
     sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
     check_device_array(from, request.formats.source(direction));
     check_device_array(to, request.formats.target(direction));
     sfft::detail::check_overlap(from, bytes(direction, true), to, bytes(direction, false), false);
     if (exponents.output == nullptr && request.formats.needs_exponents(direction)) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          fmt::format("exponents of these results follow from the data: give CompactExponents::output, "
-                      "or set {} when planning",
-                      direction == Direction::forward ? "signal_peak" : "spectrum_peak"));
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("exponents of these results follow from the data: give `output_exponents`, "
+                              "or set {} when planning",
+                              direction == Direction::forward ? "signal_peak" : "spectrum_peak"));
     }
     choice.runner->enqueue(direction, from, to, exponents, workspace.data(), stream);
   }
 
-  CompactOptions options;
+  CompactPlan::Info info(Direction direction) const noexcept {
+    const auto& formats = request.formats;
+    const double handovers = std::sqrt(choice.runner->handovers(direction));
+    const bool on_gpu = choice.runner->on_gpu();
+    return {std::hypot(sfft::detail::rounding_error(formats.target(direction)),
+                       handovers * sfft::detail::rounding_error(formats.between),
+                       std::hypot(sfft::detail::arithmetic_error(request.dense.problem),
+                                  choice.runner->kernel_error())),
+            on_gpu ? exponent_of(request, direction) : 0, on_gpu && formats.source_found(direction)};
+  }
+
+  Options options;
   CompactRequest request;
   sfft::detail::CompactChoice choice;
 };
 
 }  // namespace detail
 
-CompactPlan::CompactPlan(const Shape& shape, Domain domain, const CompactOptions& options)
+using sfft::detail::Direction;
+
+CompactPlan::CompactPlan(const Shape& shape, Domain domain, const Options& options)
     : impl_(std::make_shared<const detail::CompactImpl>(shape, domain == Domain::real, options)) {}
 
 std::size_t CompactPlan::signal_values() const noexcept {
@@ -163,27 +177,27 @@ std::size_t CompactPlan::device_workspace_bytes() const noexcept {
   return impl_->choice.runner->device_workspace_bytes();
 }
 void CompactPlan::enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
-                                  CUstream_st* stream, const CompactExponents& exponents) const {
-  impl_->enqueue(Direction::forward, signals, spectra, workspace, stream, exponents);
+                                  CUstream_st* stream, const int* input_exponents,
+                                  int* output_exponents) const {
+  impl_->enqueue(Direction::forward, signals, spectra, workspace, stream,
+                 {input_exponents, output_exponents});
 }
 void CompactPlan::enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
-                                  CUstream_st* stream, const CompactExponents& exponents) const {
-  impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream, exponents);
+                                  CUstream_st* stream, const int* input_exponents,
+                                  int* output_exponents) const {
+  impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream,
+                 {input_exponents, output_exponents});
 }
-int CompactPlan::exponent(Direction direction) const noexcept {
-  return impl_->choice.runner->on_gpu() ? exponent_of(impl_->request, direction) : 0;
+CompactPlan::Info CompactPlan::forward_info() const noexcept {
+  return impl_->info(Direction::forward);
 }
-bool CompactPlan::finds_exponents(Direction direction) const noexcept {
-  return impl_->choice.runner->on_gpu() && impl_->request.formats.source_found(direction);
+CompactPlan::Info CompactPlan::inverse_info() const noexcept {
+  return impl_->info(Direction::inverse);
 }
 
-double CompactPlan::predicted_error(Direction direction) const noexcept {
-  const auto& formats = impl_->request.formats;
-  const double handovers = std::sqrt(impl_->choice.runner->handovers(direction));
-  return std::hypot(sfft::detail::rounding_error(formats.target(direction)),
-                    handovers * sfft::detail::rounding_error(formats.between),
-                    std::hypot(sfft::detail::arithmetic_error(impl_->request.dense.problem),
-                               impl_->choice.runner->kernel_error()));
+Workspace CompactPlan::make_workspace() const {
+  return sfft::detail::make_dense_workspace(workspace_bytes(), device_workspace_bytes(),
+                                            options().device.gpu_number());
 }
 
 const Shape& CompactPlan::shape() const noexcept {
@@ -192,7 +206,7 @@ const Shape& CompactPlan::shape() const noexcept {
 Domain CompactPlan::domain() const noexcept {
   return impl_->request.dense.problem.domain();
 }
-const CompactOptions& CompactPlan::options() const noexcept {
+const Options& CompactPlan::options() const noexcept {
   return impl_->options;
 }
 Engine CompactPlan::engine() const noexcept {
@@ -205,10 +219,11 @@ std::string CompactPlan::reason() const {
   return impl_->choice.reason;
 }
 std::string CompactPlan::explain() const {
+  const Options::Formats& formats = options().formats;
   return fmt::format("{}\n{} to {}, {} between steps; predicted errors {:.2g} forward, {:.2g} inverse",
-                     reason(), to_string(options().signal), to_string(options().spectrum),
-                     to_string(options().between), predicted_error(Direction::forward),
-                     predicted_error(Direction::inverse));
+                     reason(), to_string(formats.signal), to_string(formats.spectrum),
+                     to_string(formats.between), forward_info().predicted_error,
+                     inverse_info().predicted_error);
 }
 
 namespace {

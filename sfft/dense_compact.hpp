@@ -23,8 +23,24 @@ class CompactImpl;
 /// call. Throws as Plan does.
 class SFFT_EXPORT CompactPlan {
  public:
-  /// `shape`: extents of one transform, slowest first.
-  CompactPlan(const Shape& shape, Domain domain, const CompactOptions& options = {});
+  /// What is known about transforms of one direction before they run.
+  struct Info {
+    /// The relative error that a transform of typical data adds to that of its input: rounding of the
+    /// results and between steps, and float arithmetic. On a GPU, typical data reach to within about 2^20 of
+    /// the f16 peak.
+    double predicted_error = 0;
+    /// For GPUs: the exponent with which an enqueued transform's largest possible sums, of values up to the
+    /// peak, still fit. 0 for results other than f16.
+    int exponent = 0;
+    /// For GPUs: exponents also depend on the data, because the input is not f16 and the options give no
+    /// peak. The input is then read twice. A transform whose results are f16, or pass through f16 between
+    /// steps, gets the power of two that puts its largest part into [2^14, 2^15); others get one if that part
+    /// is beyond 2^±64.
+    bool finds_exponents = false;
+  };
+
+  /// `shape`: extents of one transform, slowest first. `options.formats` says what is stored.
+  CompactPlan(const Shape& shape, Domain domain, const Options& options = {});
   /// Shares the data; never throws.
   CompactPlan(const CompactPlan&) noexcept = default;  // declared, so that a move is a copy
   /// Shares the data; never throws.
@@ -35,6 +51,8 @@ class SFFT_EXPORT CompactPlan {
   std::size_t signal_bytes() const noexcept;     ///< bytes of the whole batch
   std::size_t spectrum_bytes() const noexcept;   ///< bytes of the whole batch
   std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
+  /// Memory for one call at a time, host and device part. Throws out_of_memory, device.
+  Workspace make_workspace() const;
 
   /// For CPU plans; other plans throw backend_unavailable. Arrays are in host memory and must not
   /// overlap. There is one scale per transform. Without input scales the exponents are 0 and the
@@ -52,37 +70,29 @@ class SFFT_EXPORT CompactPlan {
   /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
   /// Like forward(), in GPU memory, for plans on a GPU; ordered in `stream` as
-  /// Plan::enqueue_forward() is. `exponents.output` receives one exponent per transform:
-  /// exponent(direction), plus the input's own, plus the one found in the data if
-  /// finds_exponents(direction). Nothing overflows while no part of the input exceeds the peak in
-  /// the options. Without `exponents.output` no exponent is found. If finds_exponents(direction), results
-  /// have exponent 0 then and sums from 2^102 on may overflow; a transform whose results or values between
-  /// steps are f16 is refused (invalid_argument). Throws invalid_argument, backend_unavailable (a CPU plan),
-  /// device (the launch failed).
+  /// Plan::enqueue_forward() is. `input_exponents`: one per transform, in GPU memory; null: all are 0.
+  /// `output_exponents`, in GPU memory, receives one per transform: Info::exponent, plus the input's own,
+  /// plus the one found in the data if Info::finds_exponents. Nothing overflows while no part of the input
+  /// exceeds the peak in the options. Without `output_exponents` no exponent is found. If
+  /// Info::finds_exponents, results have exponent 0 then and sums from 2^102 on may overflow; a transform
+  /// whose results or values between steps are f16 is refused (invalid_argument). Throws invalid_argument,
+  /// backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
-                       CUstream_st* stream, const CompactExponents& exponents = {}) const;
+                       CUstream_st* stream, const int* input_exponents = nullptr,
+                       int* output_exponents = nullptr) const;
   /// The reverse of enqueue_forward(); the same rules.
   void enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
-                       CUstream_st* stream, const CompactExponents& exponents = {}) const;
-  /// The exponent with which an enqueued transform's largest possible sums, of values up to the peak, still
-  /// fit. 0 for results other than f16.
-  int exponent(Direction direction) const noexcept;
-  /// Whether exponents also depend on the data: the input is not f16 and the options give no peak. The input
-  /// is then read twice. A transform whose results are f16, or pass through f16 between steps, gets the power
-  /// of two that puts its largest part into [2^14, 2^15); others get one if that part is beyond 2^±64.
-  bool finds_exponents(Direction direction) const noexcept;
-
-  /// The relative error that a transform of typical data adds to that of its input: rounding of the
-  /// results and between steps, and float arithmetic. On a GPU, typical data reach to within about 2^20 of
-  /// the f16 peak.
-  double predicted_error(Direction direction) const noexcept;
+                       CUstream_st* stream, const int* input_exponents = nullptr,
+                       int* output_exponents = nullptr) const;
+  Info forward_info() const noexcept;  ///< about forward transforms
+  Info inverse_info() const noexcept;  ///< about inverse transforms
 
   /// Extents of one transform.
   const Shape& shape() const noexcept;
   /// What the samples of signals are.
   Domain domain() const noexcept;
   /// The options of the constructor.
-  const CompactOptions& options() const noexcept;
+  const Options& options() const noexcept;
   Engine engine() const noexcept;   ///< the engine in use
   std::string engine_name() const;  ///< as Plan::engine_name()
   std::string reason() const;       ///< why this engine, in one sentence

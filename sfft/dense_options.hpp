@@ -27,28 +27,42 @@ namespace sfft::dense {
 /// `automatic`: the fastest for the size according to wisdom, else the one that was most often fastest:
 /// built_in, or cufft on a GPU.
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufft, vkfft, tuned, tensor };
-/// How much time planning may take. `estimate` follows rules and wisdom; `measure` times the engines and, for
-/// `tuned`, kernels for this size, and adds the result to the wisdom of the process.
-enum class Planning : std::uint8_t { estimate, measure };
-enum class Direction : std::uint8_t { forward, inverse };
-/// Factors that multiply the sums. N is the number of points of one transform.
-enum class Normalization : std::uint8_t {
-  none,          ///< no factor: inverse(forward(x)) = N x
-  inverse_by_n,  ///< inverse transforms times 1/N
-  forward_by_n,  ///< forward transforms times 1/N
-  unitary,       ///< both times 1/sqrt(N)
-};
-
-/// Strides of a batch of signals in elements: element (i1, …, iD) of signal b is at b·batch + Σ i_d·dims[d]
-/// from the start. All zero: contiguous and row-major, one signal after the other. Strides must be positive,
-/// and no two elements may overlap.
-struct Strides {
-  std::array<std::int64_t, 3> dims{0, 0, 0};  ///< per dimension, slowest first, as in Shape
-  std::int64_t batch = 0;                     ///< from one signal's start to the next
-};
 
 /// How a dense transform is computed: where, by which engine, in which layout and scale.
 struct Options {
+  /// How much time planning may take. `estimate` follows rules and wisdom; `measure` times the engines and,
+  /// for `tuned`, kernels for this size, and adds the result to the wisdom of the process.
+  enum class Planning : std::uint8_t { estimate, measure };
+  /// Factors that multiply the sums. N is the number of points of one transform.
+  enum class Normalization : std::uint8_t {
+    none,          ///< no factor: inverse(forward(x)) = N x
+    inverse_by_n,  ///< inverse transforms times 1/N
+    forward_by_n,  ///< forward transforms times 1/N
+    unitary,       ///< both times 1/sqrt(N)
+  };
+  /// Strides of a batch of signals in elements: element (i1, …, iD) of signal b is at b·batch + Σ i_d·dims[d]
+  /// from the start. All zero: contiguous and row-major, one signal after the other. Strides must be
+  /// positive, and no two elements may overlap.
+  struct Strides {
+    std::array<std::int64_t, 3> dims{0, 0, 0};  ///< per dimension, slowest first, as in Shape
+    std::int64_t batch = 0;                     ///< from one signal's start to the next
+  };
+  /// What a CompactPlan stores.
+  struct Formats {
+    Storage signal = Storage::f16;    ///< what forward() reads and inverse() writes
+    Storage spectrum = Storage::f16;  ///< what forward() writes and inverse() reads
+    /// Format of intermediate values in GPU memory, for transforms in several steps. 16-bit formats are
+    /// faster, and add an error as large as that of the results' format. Only the engine `tuned` uses it.
+    Storage between = Storage::f32;
+    /// For GPUs: the largest stored real or imaginary part of the input; larger ones may overflow. Not set:
+    /// 65504 for f16; for other formats the transform reads its input an extra time to find it
+    /// (CompactPlan::Info::finds_exponents).
+    std::optional<double> signal_peak = std::nullopt;
+    std::optional<double> spectrum_peak = std::nullopt;  ///< the same for the input of inverse transforms
+    /// Equal in all members.
+    friend bool operator==(const Formats&, const Formats&) = default;
+  };
+
   /// The code that computes the transform; a named one throws backend_unavailable where it is missing.
   Engine engine = Engine::automatic;
   /// How much time planning may take.
@@ -78,6 +92,8 @@ struct Options {
   /// used. If set, the transform streams through the GPU in pieces even
   /// if it would fit.
   std::optional<double> host_share = std::nullopt;
+  Formats formats{};  ///< for CompactPlan, whose signals have no strides; others throw invalid_argument if it
+                      ///< is set
 };
 
 /// The part of a SlabPlan's signals or spectra that is stored on one of several GPUs: whole signals of a
@@ -96,21 +112,6 @@ struct Slab {
   friend bool operator==(const Slab&, const Slab&) = default;
 };
 
-/// What a CompactPlan stores. Strides must be 0: its signals are contiguous.
-struct CompactOptions {
-  Storage signal = Storage::f16;    ///< what forward() reads and inverse() writes
-  Storage spectrum = Storage::f16;  ///< what forward() writes and inverse() reads
-  /// Format of intermediate values in GPU memory, for transforms in several steps. 16-bit formats are faster,
-  /// and add an error as large as that of the results' format. Only the engine `tuned` uses it.
-  Storage between = Storage::f32;
-  /// For GPUs: the largest stored real or imaginary part of the input; larger ones may overflow. Not set:
-  /// 65504 for f16; for other formats the transform reads its input an extra time to find it
-  /// (CompactPlan::finds_exponents()).
-  std::optional<double> signal_peak = std::nullopt;
-  std::optional<double> spectrum_peak = std::nullopt;  ///< the same for the input of inverse transforms
-  Options dense{};  ///< engine, planning, threads, device, batch and normalization count
-};
-
 /// How to read the stored values of one transform, and their error.
 struct CompactScale {
   int exponent = 0;  ///< a value is the stored number times 2^exponent
@@ -118,12 +119,6 @@ struct CompactScale {
   /// its input. Infinite if `finite` is false.
   double relative_error = 0;
   bool finite = true;  ///< no value is infinite or NaN
-};
-
-/// Exponents of a batch in GPU memory, one per transform.
-struct CompactExponents {
-  const int* input = nullptr;  ///< of the input; null: all are 0
-  int* output = nullptr;       ///< receives the exponents of the results; null: not stored
 };
 
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
@@ -137,16 +132,10 @@ struct WisdomReport {
   int ignored = 0;     ///< entries left out
   std::string reason;  ///< why entries, or the whole file, were ignored; empty if none were
 };
-/// Coefficients of a batch of spectra: element e of spectrum b has the index b·S + e, where S is the number
-/// of elements per spectrum (of the half spectrum for real signals, as Plan lays it out).
-template <class Real>
-struct Coefficients {
-  std::vector<std::int64_t> indices;  ///< ascending
-  /// X at the indices.
-  std::vector<std::complex<Real>> values;
-};
 
-/// Coefficients in device memory, in no particular order.
+/// Coefficients of a batch of spectra in device memory, in no particular order. Element e of spectrum b has
+/// the index b·S + e, where S is the number of elements per spectrum (of the half spectrum for real signals,
+/// as Plan lays it out).
 template <class Real>
 struct DeviceCoefficients {
   std::int64_t* indices = nullptr;       ///< [capacity]

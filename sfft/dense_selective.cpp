@@ -9,6 +9,7 @@
 
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
+#include "sfft/workspace_access.hpp"
 
 namespace sfft::dense {
 
@@ -38,6 +39,7 @@ class SelectiveImpl {
   SelectiveImpl(const Shape& shape, Domain domain, const Options& asked, bool has_support,
                 std::span<const std::int64_t> chosen)
       : options(asked), support(chosen.begin(), chosen.end()) {
+    sfft::detail::refuse_formats(options);
     sfft::detail::DenseRequest request = sfft::detail::make_request(shape, domain == Domain::real, options);
     sfft::detail::refuse_several(request, "SelectivePlan");
     request.problem.forward_only = true;
@@ -116,13 +118,17 @@ SelectivePlan<Real> SelectivePlan<Real>::at(const Shape& shape, Domain domain,
 }
 
 template <class Real>
-Coefficients<Real> SelectivePlan<Real>::forward_above(const void* signals, ElementType type,
-                                                      Real magnitude) const {
+typename SelectivePlan<Real>::Coefficients SelectivePlan<Real>::forward_above(const void* signals,
+                                                                              ElementType type,
+                                                                              Real magnitude) const {
   impl_->check(signals, type, false);
   impl_->check_magnitude(magnitude);
-  if (impl_->gpu != nullptr) return impl_->gpu->above(signals, type, magnitude);
+  Coefficients kept;
+  if (impl_->gpu != nullptr) {
+    impl_->gpu->above(signals, type, magnitude, kept.indices, kept.values);
+    return kept;
+  }
   const std::vector<std::complex<Real>> spectra = impl_->spectra(signals, type);
-  Coefficients<Real> kept;
   for (std::size_t i = 0; i < spectra.size(); ++i) {
     const Real re = spectra[i].real(), im = spectra[i].imag();
     if (re * re + im * im <= magnitude * magnitude) continue;
@@ -186,6 +192,11 @@ template <class Real>
 bool SelectivePlan<Real>::stores_spectrum() const noexcept {
   return impl_->gpu == nullptr || impl_->gpu->stores_spectrum();
 }
+template <class Real>
+Workspace SelectivePlan<Real>::make_workspace() const {
+  return sfft::detail::make_dense_workspace(0, device_workspace_bytes(), options().device.gpu_number());
+}
+
 template <class Real>
 const Shape& SelectivePlan<Real>::shape() const noexcept {
   return impl_->problem.shape;

@@ -32,6 +32,13 @@ class SFFT_EXPORT SelectivePlan {
   /// Shares the data; never throws.
   SelectivePlan& operator=(const SelectivePlan&) noexcept = default;
 
+  /// Coefficients of a batch of spectra, indexed as in DeviceCoefficients.
+  struct Coefficients {
+    std::vector<std::int64_t> indices;  ///< ascending
+    /// X at the indices.
+    std::vector<std::complex<Real>> values;
+  };
+
   /// Keeps all X with |X| > magnitude, which each call passes. The comparison is of |X|², in the plan's
   /// precision, and keeps NaN.
   static SelectivePlan above(const Shape& shape, Domain domain, const Options& options = {});
@@ -42,12 +49,14 @@ class SFFT_EXPORT SelectivePlan {
 
   /// Transforms signals in host memory that have the plan's strides. Blocks. Throws invalid_argument for a
   /// plan made by at(), or for a magnitude that is negative or NaN.
-  Coefficients<Real> forward_above(const void* signals, ElementType type, Real magnitude) const;
+  Coefficients forward_above(const void* signals, ElementType type, Real magnitude) const;
   /// `values`: batch × support, in support order. Blocks. Throws invalid_argument for a plan made by above().
   void forward_at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const;
 
   /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
+  /// Memory for one enqueued call at a time; calls of host memory need none. Throws out_of_memory, device.
+  Workspace make_workspace() const;
   /// The same in GPU memory, for plans on a GPU, ordered in `stream` as Plan::enqueue_forward() is. `signals`
   /// are aligned to two elements.
   void enqueue_above(const void* signals, ElementType type, Real magnitude,

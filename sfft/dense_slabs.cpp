@@ -12,6 +12,7 @@
 #include "kernels/dense/request/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 #include "sfft/error.hpp"
+#include "sfft/workspace_access.hpp"
 
 namespace sfft::dense {
 
@@ -114,6 +115,7 @@ class SlabImpl {
           "a SlabPlan's arrays are in GPU memory: leave device_memory and host_share as they are, or use "
           "Plan for arrays that go through the GPUs in pieces");
     }
+    sfft::detail::refuse_formats(options);
     sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
     if (!request.problem.contiguous()) {
       throw Error(ErrorCode::backend_unavailable,
@@ -203,6 +205,15 @@ void SlabPlan<Real>::gather_spectrum(std::span<const std::complex<Real>* const> 
   const std::vector<const void*> parts(slabs.begin(), slabs.end());
   sfft::detail::copy_from_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>),
                                 impl_->runner->spectrum_slabs(), parts);
+}
+
+template <class Real>
+std::vector<Workspace> SlabPlan<Real>::make_workspaces() const {
+  std::vector<Workspace> workspaces;
+  const std::span<const Slab> slabs = signal_slabs();
+  for (std::size_t i = 0; i < slabs.size(); ++i)
+    workspaces.push_back(sfft::detail::make_dense_workspace(0, device_workspace_bytes(i), slabs[i].gpu));
+  return workspaces;
 }
 
 template <class Real>

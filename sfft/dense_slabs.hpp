@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sfft/dense.hpp"
 
@@ -44,6 +45,8 @@ class SFFT_EXPORT SlabPlan {
   /// Device memory that a transform needs on the GPU of a slab besides its
   /// arguments, 256-byte aligned.
   std::size_t device_workspace_bytes(std::size_t slab) const;
+  /// Such memory for one call at a time, one entry per slab. Throws out_of_memory, device.
+  std::vector<Workspace> make_workspaces() const;
 
   /// Every span has one entry per slab: an array or a stream of its GPU (a cudaStream_t; null is the legacy
   /// default stream). A transform starts after all work queued earlier in any of the streams; later work in a

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,12 @@ struct DiscoverOptions {
     everything,  ///< also reads all samples once, for sums; the same as `scattered` in GPU memory
   };
 
-  /// Number of largest frequencies wanted; a conjugate pair of a real signal counts once. A signal with fewer
-  /// frequencies returns fewer. 0: unknown, return all that stand out of the noise.
-  std::int64_t k = 0;
-  /// What follows if discovery is not verified.
-  Fallback fallback = Fallback::dense;
+  /// Number of largest frequencies wanted, at least 1; a conjugate pair of a real signal counts once. A
+  /// signal with fewer frequencies returns fewer. Not set: all that stand out of the noise.
+  std::optional<std::int64_t> k = std::nullopt;
+  /// Transforms the signal densely if discovery is not verified. False: returns what was found, with
+  /// `verified` false; above 2^17 points fewer than N samples are read then.
+  bool dense_fallback = true;
   std::uint64_t seed = 1;  ///< seed of all random choices: same signal, options and seed, same answer
   /// A noisy signal is read until the values are this good: a relative L2 error over the support, or a
   /// standard error of noise_gain times a dense transform's, whichever comes first. The latter takes one
@@ -91,15 +93,15 @@ struct Discovery {
 /// at most one sample in noise_gain². Rounds, checks and their sources: docs/concepts.md.
 ///
 /// A short signal, or one with k near its size, is transformed densely at once. So is any signal whose
-/// discovery is not verified (Fallback::dense). The failed search mostly costs a few per cent of the dense
+/// discovery is not verified (dense_fallback). The failed search mostly costs a few per cent of the dense
 /// transform's time. For small signals that look sparse at first it is up to half, rarely more.
 ///
-/// With Fallback::none a search that fails because tones lie between bins ends early and lists them. Up to
-/// 2^16 points it takes a tenth of the time of discover() with Path::dense (median; nine signals in ten need
-/// at most three tenths), at 2^20 points a hundredth (docs/accuracy.md, Tones between bins). Other searches
-/// go on up to the predicted time of a dense transform, or 20 ms if that is longer; 20 ms is many times the
-/// dense transform of a small signal. Signals of more than 2^17 points are read at fewer than N samples;
-/// rounds of smaller ones may read some samples again.
+/// With dense_fallback = false a search that fails because tones lie between bins ends early and lists them.
+/// Up to 2^16 points it takes a tenth of the time of discover() with Path::dense (median; nine signals in ten
+/// need at most three tenths), at 2^20 points a hundredth (docs/accuracy.md, Tones between bins). Other
+/// searches go on up to the predicted time of a dense transform, or 20 ms if that is longer; 20 ms is many
+/// times the dense transform of a small signal. Signals of more than 2^17 points are read at fewer than N
+/// samples; rounds of smaller ones may read some samples again.
 ///
 /// The number of rounds is bounded. All calls of a process share the plans of small FFTs, and nothing else.
 /// Thread-safe.
@@ -107,7 +109,7 @@ struct Discovery {
 /// Samples may have any finite magnitude: they are scaled by a power of two where their squares would
 /// overflow or underflow. For doubles beyond 1e±150 `tail_energy`, a square, may itself be infinite or zero.
 ///
-/// Throws invalid_argument for k < 0, k above the number of distinct frequencies, a path that cannot
+/// Throws invalid_argument for k < 1, k above the number of distinct frequencies, a path that cannot
 /// discover, accuracy < 0, noise_gain < 1, a confidence outside (0, 1), and where a dense transform meets
 /// NaN, infinities or a coefficient too large for a double.
 SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& options = {});

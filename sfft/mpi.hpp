@@ -70,9 +70,9 @@ struct Options {
   Decomposition decomposition = Decomposition::automatic;
   std::array<int, 2> grid{0, 0};  ///< pencils: p and q, with p·q processes; 0: chosen by the plan
   /// Factors of forward and inverse transforms.
-  dense::Normalization normalization = dense::Normalization::inverse_by_n;
+  dense::Options::Normalization normalization = dense::Options::Normalization::inverse_by_n;
   /// `measure`: times every engine and decomposition that is not given, and takes the fastest.
-  dense::Planning planning = dense::Planning::estimate;
+  dense::Options::Planning planning = dense::Options::Planning::estimate;
   int threads = 1;  ///< per process, or kAllCores
   /// How long a call waits for another process before it throws Error(communication). 0: for ever.
   double timeout_seconds = 300;

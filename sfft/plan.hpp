@@ -14,6 +14,7 @@
 #include "sfft/export.hpp"
 #include "sfft/template.hpp"
 #include "sfft/types.hpp"
+#include "sfft/workspace.hpp"
 
 namespace sfft {
 
@@ -21,15 +22,13 @@ namespace detail {
 template <class Real>
 class PlanImpl;
 template <class Real>
-struct WorkspaceImpl;
-template <class Real>
 struct PlanAccess;
 }  // namespace detail
 
 /// Where a plan runs, how exact it is, and how long planning may take.
 struct PlanOptions {
   /// How samples of frames in host memory reach the GPU. `mapped` and `rows` need page-locked frames
-  /// (PageLockedMemory, cudaHostAlloc, cudaHostRegister); other frames, and regions of larger arrays,
+  /// (allocate_page_locked(), cudaHostAlloc, cudaHostRegister); other frames, and regions of larger arrays,
   /// are gathered.
   enum class Transfer : std::uint8_t {
     automatic,  ///< rows or mapped if frames are page-locked, whichever loads
@@ -59,11 +58,11 @@ struct PlanOptions {
   /// multiprocessor; plans for one frame spread it over several. Workspaces are sized for this number.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
-  /// plan predicted to reach it, or dense. 0: as good as max_samples and frames_in allow.
+  /// plan predicted to reach it, or dense. 0: as good as max_samples and page_locked_frames allow.
   double accuracy = 0;
   /// Largest share of a frame's N samples that a sparse path may read, in (0, 1]. Not set: the smaller of
   /// N/12 and 28 samples per coefficient if the template has energy outside its support, no limit if it
-  /// has none. Three times as much where whole rows are transferred (frames_in).
+  /// has none. Three times as much where whole rows are transferred (page_locked_frames).
   std::optional<double> max_samples = std::nullopt;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
@@ -77,10 +76,11 @@ struct PlanOptions {
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
   int threads = 1;  ///< host threads that planning and one execute() call may use, or kAllCores
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
-  /// page_locked: a GPU plan of images with a known tail counts bytes on the bus besides its own time, and
-  /// reads many samples in few rows rather than scattered ones. Such a plan also transforms frames elsewhere,
-  /// but more slowly than a plan made for them. CPU plans do not depend on it.
-  FramesIn frames_in = FramesIn::any;
+  /// Frames are adjacent in page-locked host memory: a GPU plan of images with a known tail counts bytes on
+  /// the bus besides its own time, and reads many samples in few rows rather than scattered ones. Such a plan
+  /// also transforms frames elsewhere, but more slowly than a plan made for them. CPU plans do not depend on
+  /// it.
+  bool page_locked_frames = false;
   /// For float GPU plans with few frames per call (`batch`): compile the kernel for this plan and for
   /// frames of this element type that enqueue() finds in device memory. Planning takes about two seconds
   /// longer; a frame that several multiprocessors share takes about a third less time
@@ -90,7 +90,7 @@ struct PlanOptions {
   std::optional<ElementType> compiled_for = std::nullopt;
   std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
   /// Start from the plan that the template keeps for these options, without a search (Plan::keep_in). It is
-  /// used only if accuracy, max_samples, path, batch, seed, use_reference, device, frames_in, Real,
+  /// used only if accuracy, max_samples, path, batch, seed, use_reference, device, page_locked_frames, Real,
   /// burst (with burst_miss) and the library version are those it was made with, and its effort is no less.
   /// Otherwise a new plan is made, and PlanInfo::kept_note says why.
   bool use_kept = true;
@@ -141,36 +141,6 @@ struct PlanInfo {
   std::string kept_note;
 };
 
-/// Where results go in device memory, for `count` frames of k coefficients in support order.
-template <class Real>
-struct DeviceSpectra {
-  std::complex<Real>* values = nullptr;  ///< count × k
-  Real* standard_error = nullptr;        ///< count × k
-  Quality* errors = nullptr;             ///< count
-};
-
-/// Scratch memory of one thread's executions, from Plan::make_workspace(). Threads that run at the same time
-/// must not share one, nor may streams. It owns the worker threads of plans with threads > 1, and a GPU
-/// plan's stream, page-locked ring and device scratch. A call throws in_use if another thread is using its
-/// workspace, and invalid_argument if the workspace was moved from. It does not track work that enqueue()
-/// left on a stream.
-template <class Real>
-class SFFT_EXPORT Workspace {
- public:
-  /// Empty: the first execute() fits it. enqueue() never allocates and refuses it.
-  Workspace();
-  ~Workspace();
-  /// Leaves the other one empty.
-  Workspace(Workspace&&) noexcept;
-  /// Leaves the other one empty.
-  Workspace& operator=(Workspace&&) noexcept;
-  std::size_t bytes() const noexcept;  ///< 0 when moved from
-
- private:
-  friend struct detail::PlanAccess<Real>;
-  std::unique_ptr<detail::WorkspaceImpl<Real>> impl_;
-};
-
 /// A transform of frames at a template's support: gather a few samples, small FFTs, one small matrix. Real
 /// (float or double) is the arithmetic of execution; planning is in double. Immutable and shareable between
 /// threads; copies share their data, and a move is a copy, so no plan is ever empty. Sources: Chen and Li
@@ -178,6 +148,13 @@ class SFFT_EXPORT Workspace {
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
+  /// Where results go in device memory, for `count` frames of k coefficients in support order.
+  struct DeviceSpectra {
+    std::complex<Real>* values = nullptr;  ///< count × k
+    Real* standard_error = nullptr;        ///< count × k
+    Quality* errors = nullptr;             ///< count
+  };
+
   /// Plans transforms at the support of `tmpl`. Throws invalid_argument, not_sparse, backend_unavailable,
   /// out_of_memory, device.
   explicit Plan(const Template& tmpl, const PlanOptions& options = {});
@@ -193,9 +170,9 @@ class SFFT_EXPORT Plan {
   /// shape_mismatch, type_mismatch, invalid_argument, in_use before anything is written. NaN and infinities
   /// mark only their own frame's spectrum (`quality.finite` is 0).
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
-               Workspace<Real>& workspace) const;
+               Workspace& workspace) const;
   /// The same for a single frame.
-  void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const;
+  void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace& workspace) const;
   /// Convenience: allocates workspace and result.
   Spectrum<Real> execute(const SignalView& frame) const;
 
@@ -205,11 +182,11 @@ class SFFT_EXPORT Plan {
   /// with a workspace from make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a
   /// CPU plan), shape_mismatch and device (the launch failed) before anything runs, and in_use while another
   /// thread uses the workspace. A fault while it runs shows at the stream's next synchronisation.
-  void enqueue(const DeviceView& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
+  void enqueue(const DeviceView& frames, const DeviceSpectra& spectra, Workspace& workspace,
                CUstream_st* stream) const;
 
   /// Scratch for one thread or stream. Throws out_of_memory, device.
-  Workspace<Real> make_workspace() const;
+  Workspace make_workspace() const;
   Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
 
   /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support. A
@@ -256,7 +233,5 @@ class SFFT_EXPORT Plan {
 
 extern template class Plan<float>;
 extern template class Plan<double>;
-extern template class Workspace<float>;
-extern template class Workspace<double>;
 
 }  // namespace sfft

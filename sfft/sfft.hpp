@@ -16,12 +16,13 @@
 #include "sfft/template.hpp"
 #include "sfft/tracker.hpp"
 #include "sfft/types.hpp"
+#include "sfft/workspace.hpp"
 
 namespace sfft {
 
 /// Transforms an unknown signal: finds its support, then returns X there. With Largest it calls discover(),
-/// which reads a fraction of a sparse signal and, unless fallback is none, transforms any other densely;
-/// check `verified` with Fallback::none. Energy and AboveNoise need a dense FFT (`support_learned_densely`),
+/// which reads a fraction of a sparse signal and, with `dense_fallback`, transforms any other densely;
+/// without it, check `verified`. Energy and AboveNoise need a dense FFT (`support_learned_densely`),
 /// and use only options.threads. Throws as discover() and learn() do, and invalid_argument if options.k is
 /// set.
 SFFT_EXPORT Discovery transform(const SignalView& signal, const Criterion& keep,

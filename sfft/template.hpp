@@ -64,9 +64,9 @@ struct LearnOptions {
   int threads = 1;                      ///< CPU threads, or kAllCores; the result does not depend on it
   /// How the frequencies are found.
   Method method = Method::dense;
-  /// What Method::discovery does if discovery is not verified; `none` throws not_sparse. Method::automatic
-  /// always transforms densely then.
-  Fallback fallback = Fallback::dense;
+  /// Method::discovery transforms densely if discovery is not verified; false: throws not_sparse.
+  /// Method::automatic always transforms densely then.
+  bool dense_fallback = true;
   std::uint64_t seed = 1;  ///< seed of discovery
 };
 
@@ -132,7 +132,7 @@ class SFFT_EXPORT Template {
 /// options.device. Both give the same template within rounding, and each gives the same bits every time.
 /// Equal magnitudes are ordered by ascending index. Throws invalid_argument for options without `keep`, k < 1
 /// or above the number of distinct frequencies, several GPUs, a frame with NaN, infinities or a power beyond
-/// double, and an all-zero frame under Energy or AboveNoise; not_sparse (Fallback::none);
+/// double, and an all-zero frame under Energy or AboveNoise; not_sparse (without dense_fallback);
 /// backend_unavailable, device and out_of_memory for a GPU that is missing, fails or is full.
 ///
 /// After a verified discovery (LearnOptions::Method::discovery and automatic) the template holds fewer than k

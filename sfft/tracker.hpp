@@ -22,47 +22,6 @@ template <class Real>
 class TrackerImpl;
 }
 
-/// What push() did with a frame.
-enum class TrackAction : std::uint8_t {
-  sparse,     ///< transformed by the plan; all is well
-  refreshed,  ///< transformed densely; becomes the new reference, the support stays
-  relearned,  ///< transformed densely; a new template was learned from it
-  dense,      ///< transformed densely; the template stays (not sparse, or not worth replacing)
-  /// Transformed both ways, to compare the reported error with the true one; the result is the exact one.
-  calibrated,
-};
-SFFT_EXPORT const char* to_string(TrackAction action) noexcept;
-
-/// How similar a frame's spectrum is to the template in force before it. Chen and Li (LCPC 2014) learn from
-/// one frame because the spectra of a recording are similar, but give no measure; these three are this
-/// library's. S is the old support, k its size, and L the k largest coefficients of the new frame (as learn()
-/// chooses them). X_new is the new frame's exact spectrum. X_old is that of the frame that last renewed the
-/// template or its reference, at S, and 0 elsewhere:
-///
-///     overlap     = |S ∩ L| / k
-///     correlation = |Σ X_old[f] conj(X_new[f])| / sqrt(Σ |X_old[f]|² · Σ |X_new[f]|²), f in S ∪ L, f ≠ 0
-///     energy      = Σ_{f in S, f ≠ 0} |X_new[f]|² / Σ_{f ≠ 0} |X_new[f]|²
-///
-/// Sums over a real signal's spectrum take both of each conjugate pair; S ∩ L counts a pair once. All three
-/// lie in [0, 1]. A moving scene keeps its overlap and energy and loses its correlation. NaN where undefined:
-/// the correlation of a template without values, and correlation and energy of a constant frame.
-struct Similarity {
-  /// Share of the old support among the new largest coefficients.
-  double overlap = std::numeric_limits<double>::quiet_NaN();
-  /// Normalised correlation of the two spectra.
-  double correlation = std::numeric_limits<double>::quiet_NaN();
-  /// Share of the new energy at the old support.
-  double energy = std::numeric_limits<double>::quiet_NaN();
-  double us = 0;  ///< microseconds spent on this beyond what the frame needed anyway
-};
-
-/// How far a frame's spectrum is from a dense transform's, over the support without f = 0.
-struct ErrorCheck {
-  double error_l2 = 0;  ///< ‖X̂ − X‖₂; 0 if the result itself came from a dense transform
-  double norm_l2 = 0;   ///< ‖X‖₂
-  double us = 0;        ///< microseconds spent on this beyond what the frame needed anyway
-};
-
 /// When a tracker renews its template, and how it checks itself.
 struct TrackerOptions {
   /// Options of the plans for sparse frames. `use_reference` is ignored (see `reference`), and so is `effort`
@@ -107,7 +66,7 @@ struct TrackerOptions {
   /// template takes over 32 frames after the frame it was learned from; `relearned` marks that frame.
   bool background_learning = false;
   /// Compute the similarity of every frame, not only of renewals. Each frame is then also transformed
-  /// densely, which takes longer than everything else (Similarity::us).
+  /// densely, which takes longer than everything else (TrackedFrame::Similarity::us).
   bool similarity = false;
   /// Whether the true error of a frame, counted from 0, is wanted (TrackedFrame::check). Such a frame is
   /// compared with a dense transform, which calibrates reported errors like any other comparison, but its
@@ -115,12 +74,48 @@ struct TrackerOptions {
   std::function<bool(std::int64_t)> check{};
 };
 
-/// The result of one frame and what the tracker did with it.
-template <class Real>
+/// What the tracker did with a frame, and what it found about it. Tracker::Frame adds the spectrum.
 struct TrackedFrame {
-  Spectrum<Real> spectrum;  ///< on the template in force after this frame
+  /// What push() did with a frame.
+  enum class Action : std::uint8_t {
+    sparse,     ///< transformed by the plan; all is well
+    refreshed,  ///< transformed densely; becomes the new reference, the support stays
+    relearned,  ///< transformed densely; a new template was learned from it
+    dense,      ///< transformed densely; the template stays (not sparse, or not worth replacing)
+    /// Transformed both ways, to compare the reported error with the true one; the result is the exact one.
+    calibrated,
+  };
+  /// How similar a frame's spectrum is to the template in force before it. Chen and Li (LCPC 2014) learn from
+  /// one frame because the spectra of a recording are similar, but give no measure; these three are this
+  /// library's. S is the old support, k its size, and L the k largest coefficients of the new frame (as
+  /// learn() chooses them). X_new is the new frame's exact spectrum. X_old is that of the frame that last
+  /// renewed the template or its reference, at S, and 0 elsewhere:
+  ///
+  ///     overlap     = |S ∩ L| / k
+  ///     correlation = |Σ X_old[f] conj(X_new[f])| / sqrt(Σ |X_old[f]|² · Σ |X_new[f]|²), f in S ∪ L, f ≠ 0
+  ///     energy      = Σ_{f in S, f ≠ 0} |X_new[f]|² / Σ_{f ≠ 0} |X_new[f]|²
+  ///
+  /// Sums over a real signal's spectrum take both of each conjugate pair; S ∩ L counts a pair once. All three
+  /// lie in [0, 1]. A moving scene keeps its overlap and energy and loses its correlation. NaN where
+  /// undefined: the correlation of a template without values, and correlation and energy of a constant frame.
+  struct Similarity {
+    /// Share of the old support among the new largest coefficients.
+    double overlap = std::numeric_limits<double>::quiet_NaN();
+    /// Normalised correlation of the two spectra.
+    double correlation = std::numeric_limits<double>::quiet_NaN();
+    /// Share of the new energy at the old support.
+    double energy = std::numeric_limits<double>::quiet_NaN();
+    double us = 0;  ///< microseconds spent on this beyond what the frame needed anyway
+  };
+  /// How far a frame's spectrum is from a dense transform's, over the support without f = 0.
+  struct ErrorCheck {
+    double error_l2 = 0;  ///< ‖X̂ − X‖₂; 0 if the result itself came from a dense transform
+    double norm_l2 = 0;   ///< ‖X‖₂
+    double us = 0;        ///< microseconds spent on this beyond what the frame needed anyway
+  };
+
   /// What the tracker did with the frame.
-  TrackAction action = TrackAction::sparse;
+  Action action = Action::sparse;
   std::string reason;         ///< why, when action is not sparse
   bool differencing = false;  ///< the next frames are transformed as differences to a reference
   double calibration = 1;     ///< factor by which reported errors of sparse frames are multiplied
@@ -135,12 +130,18 @@ struct TrackedFrame {
   /// For frames that TrackerOptions::check asks for; none for a frame with NaN or infinities.
   std::optional<ErrorCheck> check;
 };
+SFFT_EXPORT const char* to_string(TrackedFrame::Action action) noexcept;
 
 /// Takes frames in order. Not thread-safe: use one tracker per stream. Blocks; may allocate when it relearns.
 /// In a moved-from tracker the counters are 0 and every other function throws invalid_argument.
 template <class Real>
 class SFFT_EXPORT Tracker {
  public:
+  /// The result of one frame.
+  struct Frame : TrackedFrame {
+    Spectrum<Real> spectrum;  ///< on the template in force after this frame
+  };
+
   /// Starts with a template. Throws as the constructor of Plan.
   explicit Tracker(const Template& tmpl, const TrackerOptions& options = {});
   ~Tracker();
@@ -158,7 +159,7 @@ class SFFT_EXPORT Tracker {
   /// Transforms the next frame. The result stays valid until the next push. Frames with NaN are reported;
   /// they neither become a reference nor count as drift. Throws as Plan::execute() does, and in_use if two
   /// threads push at once.
-  const TrackedFrame<Real>& push(const SignalView& frame);
+  const Frame& push(const SignalView& frame);
 
   /// Transforms the next frames and decides about each as if it had been pushed alone, after those before it.
   /// Frames not known to need a dense transform go through the plan together, which shares the cost of a
@@ -173,10 +174,9 @@ class SFFT_EXPORT Tracker {
   /// something else, so copies and the rest overlap. They are decided about in their turn, and the
   /// results do not change. Their samples must not change until the next push of any frames, or the
   /// tracker's destructor, has returned.
-  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames,
-                                           std::span<const SignalView> coming = {});
+  std::span<const Frame> push(std::span<const SignalView> frames, std::span<const SignalView> coming = {});
   /// Results of the latest push of several frames: one per frame, unless it threw.
-  std::span<const TrackedFrame<Real>> results() const;
+  std::span<const Frame> results() const;
 
   /// The template in force.
   const Template& current_template() const;

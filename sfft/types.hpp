@@ -234,20 +234,6 @@ enum class PlanEffort : std::uint8_t {
   thorough,  ///< three to six times as long, for a plan whose error is often some per cent smaller
 };
 
-/// Where the frames of a plan are; the planner may rely on it.
-enum class FramesIn : std::uint8_t {
-  any,  ///< anywhere: a sample costs the same wherever it is in the frame
-  /// Adjacent in page-locked host memory (PageLockedMemory): image rows cross the bus whole, so GPU plans
-  /// read many samples in few rows.
-  page_locked,
-};
-
-/// What to do when discovery cannot verify its answer.
-enum class Fallback : std::uint8_t {
-  dense,  ///< transform the signal densely
-  none,   ///< return what was found, with `verified` false; above 2^17 points fewer than N samples are read
-};
-
 SFFT_EXPORT const char* to_string(Backend backend) noexcept;
 SFFT_EXPORT const char* to_string(Path path) noexcept;
 

@@ -148,7 +148,7 @@ class PlannedBatches final : public Batches {
   std::int64_t k_;
   PlanEffort effort_;
   std::optional<Plan<float>> plan_;
-  std::optional<Workspace<float>> workspace_;
+  std::optional<Workspace> workspace_;
   std::optional<bench::SpectrumBuffers> spectra_;
 };
 

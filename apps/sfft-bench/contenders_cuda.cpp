@@ -104,7 +104,7 @@ class KnownSupportOnGpu final : public CudaContender {
 
  private:
   std::optional<Plan<float>> plan_;
-  Workspace<float> workspace_;
+  Workspace workspace_;
   std::optional<bench::SpectrumBuffers> spectrum_;
 };
 

@@ -49,7 +49,7 @@ class KnownSupport final : public Contender {
   int threads_;
   double learn_seconds_ = kUnknown;
   std::optional<Plan<float>> plan_;
-  Workspace<float> workspace_;
+  Workspace workspace_;
   Spectrum<float> spectrum_;
 };
 

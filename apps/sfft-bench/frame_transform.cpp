@@ -59,15 +59,15 @@ class TrackedFrames final : public SparseFrames {
   using SparseFrames::SparseFrames;
   std::string name() const override { return called("sfft"); }
   void start(const Template& learned) override {
-    tracker_.emplace(learned, TrackerOptions{.plan = {.device = where(),
-                                                      .effort = effort_,
-                                                      .threads = threads_,
-                                                      .frames_in = FramesIn::page_locked},
-                                             .learn = {.device = where(), .threads = threads_}});
+    tracker_.emplace(
+        learned,
+        TrackerOptions{
+            .plan = {.device = where(), .effort = effort_, .threads = threads_, .page_locked_frames = true},
+            .learn = {.device = where(), .threads = threads_}});
     plan_.reset();
   }
   void push(const FrameBuffer& frame) override { latest_ = &tracker_->push(view(frame)); }
-  bool routine() const override { return latest_->action == TrackAction::sparse; }
+  bool routine() const override { return latest_->action == TrackedFrame::Action::sparse; }
   void settle() override {
     plan_.emplace(tracker_->plan());
     workspace_.emplace(plan_->make_workspace());
@@ -86,9 +86,9 @@ class TrackedFrames final : public SparseFrames {
 
  private:
   std::optional<Tracker<float>> tracker_;
-  const TrackedFrame<float>* latest_ = nullptr;
+  const Tracker<float>::Frame* latest_ = nullptr;
   std::optional<Plan<float>> plan_;
-  std::optional<Workspace<float>> workspace_;
+  std::optional<Workspace> workspace_;
   Spectrum<float> spectrum_;
 };
 
@@ -114,7 +114,7 @@ class PlannedFrames final : public SparseFrames {
 
  private:
   std::optional<Plan<float>> plan_;
-  std::optional<Workspace<float>> workspace_;
+  std::optional<Workspace> workspace_;
   Spectrum<float> spectrum_;
 };
 

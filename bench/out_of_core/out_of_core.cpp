@@ -8,10 +8,10 @@
 //   bench_out_of_core --bus [--out FILE.json]
 // Transforms are float and forward, in place or, with --apart, into another array; FFTW runs likewise. Shapes
 // have one to three dimensions. Signals are complex, or real in rows with room for half spectra in place.
-// --auto measures the best shares (Planning::measure); the result also predicts the times of the requested
-// shares. --gpus: the first N GPUs share the array, each with the budget; there are rows for each N. Times
-// are medians of wall clocks after a warm-up call (--repeat 0: of that call), and the file is written after
-// every row.
+// --auto measures the best shares (Options::Planning::measure); the result also predicts the times of the
+// requested shares. --gpus: the first N GPUs share the array, each with the budget; there are rows for each
+// N. Times are medians of wall clocks after a warm-up call (--repeat 0: of that call), and the file is
+// written after every row.
 // --lock page-locks ordinary memory that is already filled, which is faster for large arrays; neither is part
 // of "ms". --pageable leaves the memory pageable. --packed: values cross the bus in block16. Ten thousand
 // outputs are compared with direct sums. --bus measures only copies of columns.

@@ -18,7 +18,7 @@ template <class Real>
 class BucketFft {
  public:
   explicit BucketFft(std::int64_t points)
-      : plan_(Shape{points}, Domain::complex, {.normalization = dense::Normalization::none}),
+      : plan_(Shape{points}, Domain::complex, {.normalization = dense::Options::Normalization::none}),
         shape_(points),
         workspace_(plan_.workspace_bytes() + kAlignment) {
     const auto address = reinterpret_cast<std::uintptr_t>(workspace_.data());

@@ -50,7 +50,7 @@ struct Case {
   }
   dense::Options options() const {
     return {.engine = dense::Engine::built_in,
-            .normalization = dense::Normalization::none,
+            .normalization = dense::Options::Normalization::none,
             .threads = 1,
             .batch = batch()};
   }
@@ -130,9 +130,10 @@ Contender plain(const Case& what, const std::vector<double>& values, const char*
 }
 
 Contender compact(const Case& what, const std::vector<double>& values, Storage storage) {
+  dense::Options options = what.options();
+  options.formats = {.signal = storage, .spectrum = storage};
   const auto plan = std::make_shared<const dense::CompactPlan>(
-      what.shape, what.real ? Domain::real : Domain::complex,
-      dense::CompactOptions{.signal = storage, .spectrum = storage, .dense = what.options()});
+      what.shape, what.real ? Domain::real : Domain::complex, options);
   struct Arrays {
     std::vector<std::byte> signals, spectra, memory;
     std::vector<dense::CompactScale> from, to;
@@ -149,7 +150,7 @@ Contender compact(const Case& what, const std::vector<double>& values, Storage s
         std::span(values).subspan(b * count, count), storage,
         std::span(arrays->signals).subspan(b * plan->signal_bytes() / batch, plan->signal_bytes() / batch)));
   const double predicted =
-      std::hypot(sfft::detail::rounding_error(storage), plan->predicted_error(dense::Direction::forward));
+      std::hypot(sfft::detail::rounding_error(storage), plan->forward_info().predicted_error);
   return {
       to_string(storage),
       [=] {

@@ -77,7 +77,7 @@ class BurstCase {
   std::vector<std::complex<Real>> complex_samples_;
   double power_ = 0;  ///< mean |x|²
   std::optional<Plan<Real>> plan_;
-  Workspace<Real> workspace_;
+  Workspace workspace_;
   Spectrum<Real> spectrum_;
   Truth truth_;
 };

@@ -102,7 +102,7 @@ ChangedSignal draw_changed(Draw& draw, std::int64_t number, std::int64_t max_poi
   if (drawn.kind != "none") change(maker, drawn.kind);
   drawn.question = draw_question(signal, number, draw);
   DiscoverOptions& options = drawn.question.options;
-  options.fallback = draw.one_in(8) && options.k > 0 ? Fallback::dense : Fallback::none;
+  options.dense_fallback = draw.one_in(8) && options.k.has_value();
   const Path paths[] = {Path::automatic, Path::automatic, Path::comb, Path::flat_window};
   options.path = paths[draw.below(4)];
   const DiscoverOptions::Check checks[] = {

@@ -176,10 +176,10 @@ void run_one(const Population& population, std::int64_t number, const Arguments&
     const Discovery& found = *judged.found;
     if (signal.disturbed > 0 && signal.disturbed < found.shortest_burst) return true;
     if (differing_samples(found, judged.truth, signal, question.scale) < found.shortest_burst) return true;
-    if (question.options.k == 0) return false;
+    if (!question.options.k) return false;
     // Frequencies cut off by k would hide them, so discovery runs again without a limit.
     DiscoverOptions options = question.options;
-    options.k = 0;
+    options.k.reset();
     const Discovery all =
         discover(SignalView(samples.bytes.data(), signal.x.size(), question.type, signal.shape), options);
     return all.verified && differing_samples(all, judged.truth, signal, question.scale) < all.shortest_burst;

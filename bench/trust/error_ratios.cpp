@@ -16,8 +16,8 @@ ErrorSummary summarise(const std::vector<FrameRecord>& frames) {
   for (const FrameRecord& frame : frames) {
     const Comparison& errors = frame.errors;
     ++summary.frames;
-    summary.refreshed += frame.action == TrackAction::refreshed;
-    summary.relearned += frame.action == TrackAction::relearned;
+    summary.refreshed += frame.action == TrackedFrame::Action::refreshed;
+    summary.relearned += frame.action == TrackedFrame::Action::relearned;
     summary.dense += frame.dense;
     summary.sparse += !frame.dense;
     summary.beyond_twice += !errors.covered();

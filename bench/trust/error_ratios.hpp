@@ -17,7 +17,7 @@ using bench::median;
 
 struct FrameRecord {
   std::int64_t index = 0;
-  TrackAction action = TrackAction::sparse;
+  TrackedFrame::Action action = TrackedFrame::Action::sparse;
   bool dense = false;  ///< transformed densely, no matter what the tracker did with it afterwards
   Comparison errors;
 };
@@ -46,9 +46,10 @@ struct ErrorSummary {
 
 ErrorSummary summarise(const std::vector<FrameRecord>& frames);
 
-template <class Real>
-FrameRecord record(const TrackedFrame<Real>& tracked, std::int64_t index, const Truth& truth) {
-  const bool dense = tracked.action != TrackAction::sparse || tracked.spectrum.path == Path::dense;
+/// `tracked`: Tracker::Frame of either precision.
+template <class Frame>
+FrameRecord record(const Frame& tracked, std::int64_t index, const Truth& truth) {
+  const bool dense = tracked.action != TrackedFrame::Action::sparse || tracked.spectrum.path == Path::dense;
   return {index, tracked.action, dense, truth.compare(tracked.spectrum)};
 }
 

@@ -48,8 +48,8 @@ constexpr int kCalls = 4;
 double dense_seconds(const OffGridSignal& signal) {
   DiscoverOptions options = signal.options;
   options.path = Path::dense;
-  options.fallback = Fallback::dense;
-  options.k = std::max<std::int64_t>(1, options.k);
+  options.dense_fallback = true;
+  options.k = options.k.value_or(1);
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kCalls; ++i)
     best = std::min(best, bench::seconds_of([&] { static_cast<void>(discover_drawn(signal, options)); }));
@@ -100,7 +100,7 @@ void run_one(const OffGridPopulation& population, std::int64_t number, bool off_
         "{} {} {} {} tones={} noise={:.0f} k={} fallback={} | verified={} {} values={} flagged={} near={}/{} "
         "right={} ({} {}) rounds={} samples={} search/dense={:.2f}{} | {}\n",
         number, signal.kind, signal.shape.to_string(), signal.real ? "real" : "complex", signal.tones.size(),
-        signal.noise_db, signal.options.k, signal.options.fallback == Fallback::dense ? "dense" : "none",
+        signal.noise_db, signal.options.k.value_or(0), signal.options.dense_fallback ? "dense" : "none",
         found.verified, to_string(found.spectrum.path), found.spectrum.values.size(), verdict.flagged,
         verdict.near, verdict.listed, verdict.right(), verdict.true_values, verdict.all_tones, found.rounds,
         found.samples, cost, silent ? " SILENT" : "", found.reason);

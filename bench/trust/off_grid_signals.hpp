@@ -56,8 +56,9 @@ class OffGridPopulation {
     }
     const auto count = static_cast<std::int64_t>(signal.tones.size());
     const std::int64_t counts[] = {count, std::max<std::int64_t>(1, count / 2), 2 * count + 1, 0};
-    signal.options.k = std::min(counts[random.below(4)], signal.shape.points() / 4);
-    signal.options.fallback = random.chance(0.5) ? Fallback::dense : Fallback::none;
+    const std::int64_t k = std::min(counts[random.below(4)], signal.shape.points() / 4);
+    if (k > 0) signal.options.k = k;
+    signal.options.dense_fallback = random.chance(0.5);
     signal.options.seed = random.bits();
     return signal;
   }
@@ -290,7 +291,7 @@ inline OffGridVerdict judge(const OffGridSignal& signal, const Discovery& found,
                         tail <= 4 * found.spectrum.quality.tail_energy +
                                     rounding * rounding * static_cast<double>(truth.size()) / 16;
   verdict.all_tones = true;
-  const auto wanted = static_cast<std::size_t>(signal.options.k);
+  const auto wanted = static_cast<std::size_t>(signal.options.k.value_or(0));
   for (std::size_t i = 0; i < signal.tones.size() && (wanted == 0 || i < wanted); ++i) {
     std::int64_t flat = 0;
     for (int d = 0; d < shape.rank(); ++d) {
@@ -298,7 +299,7 @@ inline OffGridVerdict judge(const OffGridSignal& signal, const Discovery& found,
           static_cast<std::int64_t>(std::llround(signal.tones[i].frequency[static_cast<std::size_t>(d)]));
       flat = flat * shape[d] + f % shape[d];
     }
-    // With k = 0 a tone that the reported bound covers may be left out.
+    // Without k, a tone that the reported bound covers may be left out.
     const bool covered =
         wanted == 0 && std::abs(truth[static_cast<std::size_t>(flat)]) <= 2 * found.missed_bound;
     verdict.all_tones = verdict.all_tones && (covered || held[static_cast<std::size_t>(flat)] != 0);

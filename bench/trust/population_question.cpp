@@ -10,9 +10,10 @@
 namespace sfft::bench {
 
 std::string Question::text() const {
-  return fmt::format("{} scale {:g} k={} {} fallback={} check={} seed={}", to_string(type), scale, options.k,
-                     to_string(options.path), options.fallback == Fallback::dense ? "dense" : "none",
-                     static_cast<int>(options.check), options.seed);
+  return fmt::format("{} scale {:g} k={} {} fallback={} check={} seed={}", to_string(type), scale,
+                     options.k.value_or(0), to_string(options.path),
+                     options.dense_fallback ? "dense" : "none", static_cast<int>(options.check),
+                     options.seed);
 }
 
 Question draw_question(const PopulationSignal& signal, std::int64_t number, Draw& draw) {
@@ -27,10 +28,11 @@ Question draw_question(const PopulationSignal& signal, std::int64_t number, Draw
   const std::int64_t known =
       signal.tones > 0 ? signal.tones : draw.between(std::int64_t{1}, std::int64_t{60});
   const std::int64_t kinds[] = {known, known, std::max<std::int64_t>(1, known / 2), 2 * known + 3, 0};
-  options.k = std::min(kinds[draw.below(5)], signal.shape.points() / 64);
-  options.fallback = draw.one_in(4) ? Fallback::dense : Fallback::none;
+  const std::int64_t k = std::min(kinds[draw.below(5)], signal.shape.points() / 64);
+  if (k > 0) options.k = k;
+  options.dense_fallback = draw.one_in(4);
   // A dense transform cannot choose the number of frequencies: it would refuse signals without peaks.
-  if (options.k == 0) options.fallback = Fallback::none;
+  if (!options.k) options.dense_fallback = false;
   if (draw.one_in(5)) options.path = draw.one_in(2) ? Path::comb : Path::flat_window;
   options.check = draw.one_in(2) ? DiscoverOptions::Check::automatic : DiscoverOptions::Check::scattered;
   options.seed = static_cast<std::uint64_t>(number);

@@ -78,7 +78,7 @@ class ToneCase {
   std::vector<Real> real_samples_;
   std::vector<std::complex<Real>> complex_samples_;
   std::optional<Plan<Real>> plan_;
-  Workspace<Real> workspace_;
+  Workspace workspace_;
   Spectrum<Real> spectrum_;
   std::vector<std::complex<double>> exact_;  ///< X of the frame at the plan's support, noise included
   double typical_ = 0, norm_ = 0;

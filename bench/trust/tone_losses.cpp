@@ -69,19 +69,20 @@ ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, const WatchFr
       wanted.push_back(stream.strong());
     }
     for (const auto& frame : kept) views.push_back(stream.view(frame));
-    std::span<const TrackedFrame<float>> tracked;
+    std::span<const Tracker<float>::Frame> tracked;
     if (views.size() > 1)
       tracked = tracker.push(views);
     else
       tracked = {&tracker.push(views.front()), 1};
     for (std::size_t j = 0; j < tracked.size(); ++j, ++i) {
-      const TrackedFrame<float>& frame = tracked[j];
-      const bool dense = frame.action != TrackAction::sparse;
+      const Tracker<float>::Frame& frame = tracked[j];
+      const bool dense = frame.action != TrackedFrame::Action::sparse;
       const bool lost =
           !has_all(*frame.spectrum.support, wanted[j], stream.shape(), tmpl.domain() == Domain::real);
       ++result.frames;
       result.dense += dense;
-      result.dense_by_plan += frame.action == TrackAction::dense && tracker.plan().info().path == Path::dense;
+      result.dense_by_plan +=
+          frame.action == TrackedFrame::Action::dense && tracker.plan().info().path == Path::dense;
       losses.note(i, lost, dense);
       if (each) each(frame, lost);
     }

@@ -22,7 +22,7 @@ struct ToneStreamResult {
   double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
 };
 
-using WatchFrame = std::function<void(const TrackedFrame<float>& frame, bool lost)>;
+using WatchFrame = std::function<void(const Tracker<float>::Frame& frame, bool lost)>;
 /// Pushes that number of frames after the one that the template is learned from. `each` may be empty.
 ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, const WatchFrame& each);
 

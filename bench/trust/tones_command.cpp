@@ -27,8 +27,8 @@ constexpr double kLargestDense = 0.05;
 
 using bench::lower_quantile;
 
-void print_frame(const TrackedFrame<float>& frame, bool lost) {
-  if (frame.action == TrackAction::sparse && !lost) return;
+void print_frame(const Tracker<float>::Frame& frame, bool lost) {
+  if (frame.action == TrackedFrame::Action::sparse && !lost) return;
   fmt::print("  {:>5} {} {:<10} k {} residual {:.3g} error {:.3g} {}\n", frame.index, lost ? "LOST" : "    ",
              to_string(frame.action), frame.spectrum.values.size(), frame.spectrum.quality.residual,
              frame.spectrum.quality.relative_error, frame.reason);

@@ -62,21 +62,22 @@ std::vector<FrameRecord> watch(Stream& stream, const VideoOptions& options) {
   if (options.plan_alone) {
     const Plan<float> plan(
         tmpl, {.device = Device::cpu(), .accuracy = options.accuracy, .use_reference = options.reference});
-    Workspace<float> workspace = plan.make_workspace();
+    Workspace workspace = plan.make_workspace();
     Spectrum<float> spectrum = plan.make_spectrum();
     for (std::int64_t i = 0; i < options.frames && stream.more(); ++i) {
       const SignalView frame = stream.next();
       if (i % options.every != 0) continue;
       plan.execute(frame, spectrum, workspace);
       truth.transform(frame);
-      records.push_back({i, TrackAction::sparse, spectrum.path == Path::dense, truth.compare(spectrum)});
+      records.push_back(
+          {i, TrackedFrame::Action::sparse, spectrum.path == Path::dense, truth.compare(spectrum)});
     }
     return records;
   }
   Tracker<float> tracker(tmpl, tracking);
   for (std::int64_t i = 0; i < options.frames && stream.more(); ++i) {
     const SignalView frame = stream.next();
-    const TrackedFrame<float>& tracked = tracker.push(frame);
+    const Tracker<float>::Frame& tracked = tracker.push(frame);
     if (i % options.every != 0) continue;
     truth.transform(frame);
     records.push_back(record(tracked, i, truth));

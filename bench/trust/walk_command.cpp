@@ -89,7 +89,7 @@ Tally watch(const Walk& walk, std::int64_t frames) {
   for (std::int64_t i = 1; i < frames; ++i) {
     const SignalView frame = stream->next();
     const FrameRecord found = [&] {
-      const TrackedFrame<float>& tracked = tracker.push(frame);
+      const Tracker<float>::Frame& tracked = tracker.push(frame);
       truth.transform(frame);
       return record(tracked, i, truth);
     }();

@@ -59,7 +59,7 @@ constexpr double kFreeReads = 4;
 /// dense transform or discovery.
 constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
 /// Up to this many points, rounds may read samples again, and more than N in total. For longer signals,
-/// `Fallback::none` reads fewer than N.
+/// `dense_fallback = false` reads fewer than N.
 constexpr std::int64_t kManyReads = std::int64_t{1} << 17;
 /// Standard errors within which two magnitudes count as equal.
 constexpr double kTie = 3;
@@ -71,12 +71,12 @@ constexpr double kOutstanding = 6;
 void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
   const detail::SpectrumLayout spectrum{shape, !is_complex(type)};
-  detail::check_enumerator(options.fallback, Fallback::none, "DiscoverOptions::fallback");
   detail::check_enumerator(options.path, Path::dense, "DiscoverOptions::path");
   detail::check_enumerator(options.check, DiscoverOptions::Check::everything, "DiscoverOptions::check");
-  if (options.k < 0) invalid(fmt::format("k = {} must be positive, or 0 for unknown", options.k));
-  if (options.k > spectrum.distinct()) {
-    invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
+  if (options.k && *options.k < 1)
+    invalid(fmt::format("k = {} must be at least 1: leave it out if it is unknown", *options.k));
+  if (options.k && *options.k > spectrum.distinct()) {
+    invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", *options.k,
                         spectrum.distinct(), shape.to_string(), spectrum.real ? "real" : "complex"));
   }
   if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy))
@@ -276,8 +276,8 @@ namespace detail {
 
 LearnOptions dense_options(const DiscoverOptions& options, const SpectrumLayout& layout) {
   LearnOptions learning{.threads = options.threads};
-  if (options.k > 0) {
-    learning.keep = Largest{with_neighbours(options.k, layout.distinct())};
+  if (options.k) {
+    learning.keep = Largest{with_neighbours(*options.k, layout.distinct())};
   } else {
     learning.keep = AboveNoise{kOutstanding};
   }
@@ -288,7 +288,7 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
                      const std::string& why) {
   const int exponent = learned.exponent;
   std::vector<OffGridTone> tones = suspected_tones(learned);
-  if (options.k > 0) keep_largest(learned, options.k);
+  if (options.k) keep_largest(learned, *options.k);
   const double largest_outside = learned.largest_outside;
   const auto data = to_template(std::move(learned));
   Discovery discovery;
@@ -302,7 +302,7 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
   for (const std::complex<double>& value : discovery.spectrum.values) min = std::min(min, std::abs(value));
   // With unknown k a threshold decides, so there is no k-th magnitude that others could tie with.
   discovery.tie_at_k =
-      options.k > 0 && discovery.missed_bound > 0 && min - discovery.missed_bound <= rounding_of(type) * min;
+      options.k && discovery.missed_bound > 0 && min - discovery.missed_bound <= rounding_of(type) * min;
   discovery.spectrum.shape = data->shape;
   discovery.spectrum.domain = data->domain();
   discovery.spectrum.path = Path::dense;
@@ -336,8 +336,8 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   const ElementType type = target.samples.type();
   check(shape, type, options);
   const bool real = !is_complex(type);
-  const std::int64_t wanted = options.k * (real ? 2 : 1);
-  const bool dense_allowed = options.fallback == Fallback::dense;
+  const std::int64_t wanted = options.k.value_or(0) * (real ? 2 : 1);
+  const bool dense_allowed = options.dense_fallback;
   if (options.path == Path::dense) {
     why = "requested";
   } else if (dense_allowed && options.path == Path::automatic && shape.points() <= kShort) {
@@ -388,7 +388,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   } while (samples.outgrown());
   result.samples += read_in_vain;
   if (result.verified || !dense_allowed)
-    return to_discovery(std::move(result), target, options.k, samples.exponent());
+    return to_discovery(std::move(result), target, options.k.value_or(0), samples.exponent());
   why = result.reason;
   return std::nullopt;
 }

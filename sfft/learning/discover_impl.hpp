@@ -14,8 +14,8 @@
 namespace sfft::detail {
 
 /// Checks the options and discovers. Returns nothing if a dense transform is needed, with the reason in
-/// `why`: it was requested, discovery would not pay off, or it was not verified. With Fallback::none only the
-/// first reason applies.
+/// `why`: it was requested, discovery would not pay off, or it was not verified. With dense_fallback = false
+/// only the first reason applies.
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why);
 /// The same as a trial before learn()'s dense transform: it succeeds only for exactly sparse signals, and

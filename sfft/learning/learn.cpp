@@ -194,7 +194,8 @@ std::shared_ptr<TemplateData> learn_by_discovery(std::span<const SignalView> fra
   if (frames.size() > 1)
     invalid("learning by discovery takes one frame: means of several need dense transforms");
   auto discovery = detail::discover_or_explain(
-      frames[0], {.k = detail::largest_k(options), .fallback = options.fallback, .seed = options.seed}, why);
+      frames[0],
+      {.k = detail::largest_k(options), .dense_fallback = options.dense_fallback, .seed = options.seed}, why);
   return detail::verified_template(std::move(discovery), frames[0].shape(), !is_complex(frames[0].type()),
                                    options, why);
 }
@@ -226,7 +227,6 @@ void detail::note_criterion(TemplateData& data, const LearnOptions& options) noe
 
 void detail::check_criteria(const LearnOptions& options) {
   check_enumerator(options.method, LearnOptions::Method::automatic, "LearnOptions::method");
-  check_enumerator(options.fallback, Fallback::none, "LearnOptions::fallback");
   if (options.device.several()) invalid("learning runs on one GPU: give Device::gpu() instead of several");
   if (!options.keep || options.keep->valueless_by_exception())
     invalid("set LearnOptions::keep to Largest{k}, Energy{share} or AboveNoise{sigmas}");
@@ -254,7 +254,7 @@ std::shared_ptr<TemplateData> detail::verified_template(std::optional<Discovery>
   if (!discovery) return nullptr;
   if (!discovery->verified || discovery->spectrum.values.empty()) {
     throw Error(ErrorCode::not_sparse,
-                fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
+                fmt::format("discovery of k = {} frequencies was not verified, {}: set dense_fallback",
                             largest_k(options), discovery->reason));
   }
   why = discovery->reason;

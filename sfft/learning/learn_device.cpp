@@ -42,7 +42,8 @@ std::shared_ptr<detail::TemplateData> learn_by_discovery(const DeviceSignal& fra
                 "transform");
   }
   auto discovery = detail::discover_or_explain(
-      frame, {.k = detail::largest_k(options), .fallback = options.fallback, .seed = options.seed}, why);
+      frame,
+      {.k = detail::largest_k(options), .dense_fallback = options.dense_fallback, .seed = options.seed}, why);
   return detail::verified_template(std::move(discovery), frame.shape, !is_complex(frame.type), options, why);
 }
 

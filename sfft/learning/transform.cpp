@@ -14,7 +14,7 @@
 namespace sfft {
 
 Discovery transform(const SignalView& signal, const Criterion& keep, const DiscoverOptions& options) {
-  if (options.k != 0) {
+  if (options.k) {
     throw Error(ErrorCode::invalid_argument,
                 "transform() keeps what its second argument says: leave DiscoverOptions::k out");
   }

@@ -89,10 +89,11 @@ void choose_by_rule(Impl<Real>& impl, const Shape& shape, bool real, const Optio
   impl.problem = make_problem(shape, real, options, decomposition, impl.comm->size());
   impl.engine = options.engine == Engine::automatic ? Engine::built_in : options.engine;
   impl.work = make_engine<Real>(impl.engine, impl.comm, impl.problem);
-  impl.reason = options.engine == Engine::automatic
-                    ? "built_in, which does slabs and pencils and keeps to the time limit; Planning::measure "
-                      "compares it with the others of the build; "
-                    : fmt::format("{} was requested; ", to_string(options.engine));
+  impl.reason =
+      options.engine == Engine::automatic
+          ? "built_in, which does slabs and pencils and keeps to the time limit; planning = measure "
+            "compares it with the others of the build; "
+          : fmt::format("{} was requested; ", to_string(options.engine));
   impl.reason += impl.problem.reason;
 }
 
@@ -100,7 +101,7 @@ void choose_by_rule(Impl<Real>& impl, const Shape& shape, bool real, const Optio
 
 template <class Real>
 void choose(Impl<Real>& impl, const Shape& shape, bool real, const Options& options) {
-  if (options.planning == dense::Planning::measure) {
+  if (options.planning == dense::Options::Planning::measure) {
     choose_by_time(impl, shape, real, options);
   } else {
     choose_by_rule(impl, shape, real, options);

@@ -104,7 +104,7 @@ class FftwMpiEngine final : public DistributedEngine<Real> {
       if (!one_ || !two_) throw std::bad_alloc();
     });
     const unsigned flags =
-        problem.options.planning == dense::Planning::measure ? FFTW_MEASURE : FFTW_ESTIMATE;
+        problem.options.planning == dense::Options::Planning::measure ? FFTW_MEASURE : FFTW_ESTIMATE;
     auto* const one = one_.get();
     auto* const two = two_.get();
     MPI_Comm where = comm_->get();

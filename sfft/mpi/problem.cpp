@@ -52,8 +52,9 @@ void check(const Shape& shape, const Options& options, Decomposition decompositi
   using sfft::detail::check_enumerator;
   check_enumerator(options.engine, Engine::cufftmp, "mpi::Options::engine");
   check_enumerator(options.decomposition, Decomposition::pencils, "mpi::Options::decomposition");
-  check_enumerator(options.normalization, dense::Normalization::unitary, "mpi::Options::normalization");
-  check_enumerator(options.planning, dense::Planning::measure, "mpi::Options::planning");
+  check_enumerator(options.normalization, dense::Options::Normalization::unitary,
+                   "mpi::Options::normalization");
+  check_enumerator(options.planning, dense::Options::Planning::measure, "mpi::Options::planning");
   if (shape.rank() == 1)
     refuse(
         "sfft-mpi has no transforms of one dimension: give a long signal as rows and columns, and the "
@@ -131,15 +132,15 @@ Problem make_problem(const Shape& shape, bool real, const Options& options, Deco
   return problem;
 }
 
-double factor_of(dense::Normalization normalization, double points, bool forward) noexcept {
+double factor_of(dense::Options::Normalization normalization, double points, bool forward) noexcept {
   switch (normalization) {
-    case dense::Normalization::unitary:
+    case dense::Options::Normalization::unitary:
       return 1 / std::sqrt(points);
-    case dense::Normalization::inverse_by_n:
+    case dense::Options::Normalization::inverse_by_n:
       return forward ? 1 : 1 / points;
-    case dense::Normalization::forward_by_n:
+    case dense::Options::Normalization::forward_by_n:
       return forward ? 1 / points : 1;
-    case dense::Normalization::none:
+    case dense::Options::Normalization::none:
       break;
   }
   return 1;

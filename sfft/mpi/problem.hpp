@@ -33,7 +33,7 @@ Problem make_problem(const Shape& shape, bool real, const Options& options, Deco
                      int processes);
 
 /// The scale of a whole transform of N points.
-double factor_of(dense::Normalization normalization, double points, bool forward) noexcept;
+double factor_of(dense::Options::Normalization normalization, double points, bool forward) noexcept;
 
 /// A box of the signal, with room after each row of real values for its half spectrum.
 Box with_room(const Problem& problem, Box signal) noexcept;

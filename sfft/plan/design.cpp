@@ -20,7 +20,6 @@ void check(const Template& tmpl, const PlanOptions& options) {
   check_enumerator(options.witness, PlanOptions::Witness::none, "PlanOptions::witness");
   check_enumerator(options.effort, PlanEffort::thorough, "PlanOptions::effort");
   check_enumerator(options.transfer, PlanOptions::Transfer::rows, "PlanOptions::transfer");
-  check_enumerator(options.frames_in, FramesIn::page_locked, "PlanOptions::frames_in");
   if (options.compiled_for)
     check_enumerator(*options.compiled_for, ElementType::c128, "PlanOptions::compiled_for");
   if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy)) {
@@ -81,7 +80,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   try {
     auto on_gpu = Designer<Real>(tmpl, options).design();
     // For page-locked frames the predicted time includes the transfer, whatever the path.
-    const bool counted = options.frames_in == FramesIn::page_locked;
+    const bool counted = options.page_locked_frames;
     const double gpu_us =
         on_gpu->info.predicted_us + (counted ? 0 : host_path_us(on_gpu->info, options.batch, tmpl.domain()));
     if (gpu_us < on_cpu->info.predicted_us) {

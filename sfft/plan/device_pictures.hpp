@@ -23,7 +23,7 @@ struct DevicePlane {
 };
 
 /// GPU memory for frames that the host can also read: pages migrate to the host when it reads them. A plan on
-/// that GPU transforms frames in place, as with PageLockedMemory, but nothing crosses the bus.
+/// that GPU transforms frames in place, as in page-locked memory, but nothing crosses the bus.
 class SFFT_EXPORT DevicePictures {
  public:
   DevicePictures() = default;  ///< holds nothing

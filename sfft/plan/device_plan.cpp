@@ -50,6 +50,13 @@ std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
   return {buffer, buffer->data()};
 }
 
+std::shared_ptr<std::byte> allocate_on_device(std::size_t bytes, int device) {
+  static_cast<void>(cuda::device_info(device));
+  const cuda::DeviceScope scope(device);
+  const auto buffer = std::make_shared<cuda::DeviceBuffer>(bytes);
+  return {buffer, buffer->data()};
+}
+
 std::shared_ptr<std::byte> allocate_managed(std::size_t bytes, int device) {
   static_cast<void>(cuda::device_info(device));
   const cuda::DeviceScope scope(device);
@@ -150,7 +157,7 @@ class OwnPlan final : public DevicePlan<Real> {
     return old;
   }
 
-  void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+  void enqueue(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
                const DeviceReference* reference, DeviceWorkspace& workspace,
                CUstream_st* stream) const override {
     const cuda::DeviceScope scope(device_);
@@ -210,15 +217,15 @@ class OwnPlan final : public DevicePlan<Real> {
     const cuda::DeviceScope scope(device_);
     auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
     if (!own.ring) own.ring = std::make_unique<HostRing<Real>>(k_);
-    const typename HostFrames<Real>::MakeBatch make_batch = [&](const DeviceFrames& device,
-                                                                const DeviceSpectra<Real>& results) {
-      return batch(device, results, reference);
-    };
+    const typename HostFrames<Real>::MakeBatch make_batch =
+        [&](const DeviceFrames& device, const typename Plan<Real>::DeviceSpectra& results) {
+          return batch(device, results, reference);
+        };
     action(
         HostFrames<Real>(*executor_, shape_, transfer_, *own.ring, *own.state, own.frames, make_batch, pool));
   }
 
-  cuda::Batch<Real> batch(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+  cuda::Batch<Real> batch(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
                           const DeviceReference* reference) const {
     cuda::Batch<Real> out;
     out.frames = frames.data;
@@ -271,7 +278,7 @@ std::vector<std::uint8_t> flags_of(const SupportSet& support) {
 
 /// Frames per launch: a call with frames in page-locked memory is cut into parts.
 int frames_of_launch(const PlanOptions& options) {
-  if (options.frames_in == FramesIn::any) return options.batch;
+  if (!options.page_locked_frames) return options.batch;
   return static_cast<int>(part_of_call(static_cast<std::size_t>(options.batch)));
 }
 

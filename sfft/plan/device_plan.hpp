@@ -67,7 +67,7 @@ class DevicePlan {
     old.reset();
     return make_workspace(frames);
   }
-  virtual void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+  virtual void enqueue(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
                        const DeviceReference* reference, DeviceWorkspace& workspace,
                        CUstream_st* stream) const = 0;
   /// Transforms frames in host memory into prepared spectra. Blocks. `pool` may be null.
@@ -109,6 +109,8 @@ DeviceTraits device_traits(int device);
 void check_devices(std::span<const int> devices);
 /// Page-locked host memory that kernels of every GPU can read. Throws backend_unavailable, out_of_memory.
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device);
+/// GPU memory. Throws backend_unavailable, device, out_of_memory.
+std::shared_ptr<std::byte> allocate_on_device(std::size_t bytes, int device);
 /// GPU memory that the host can also read. Throws backend_unavailable, device, out_of_memory.
 std::shared_ptr<std::byte> allocate_managed(std::size_t bytes, int device);
 /// Writes a plane without gaps; the caller has checked it. Blocks.

@@ -25,6 +25,10 @@ std::shared_ptr<std::byte> allocate_page_locked(std::size_t, int) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 
+std::shared_ptr<std::byte> allocate_on_device(std::size_t, int) {
+  throw Error(ErrorCode::backend_unavailable, kAbsent);
+}
+
 std::shared_ptr<std::byte> allocate_managed(std::size_t, int) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }

@@ -50,7 +50,7 @@ PlanOptions::Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
   throw Error(
       ErrorCode::invalid_argument,
       "PlanOptions::Transfer::mapped and PlanOptions::Transfer::rows need page-locked frames: put them into "
-      "PageLockedMemory or memory from cudaHostAlloc, or use PlanOptions::Transfer::automatic");
+      "memory from allocate_page_locked() or cudaHostAlloc, or use PlanOptions::Transfer::automatic");
 }
 
 /// Number of leading frames that can be sent together.

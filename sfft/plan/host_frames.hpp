@@ -38,7 +38,8 @@ template <class Real>
 class HostFrames {
  public:
   /// Makes the batch of a launch, for frames in device memory.
-  using MakeBatch = std::function<cuda::Batch<Real>(const DeviceFrames&, const DeviceSpectra<Real>&)>;
+  using MakeBatch =
+      std::function<cuda::Batch<Real>(const DeviceFrames&, const typename Plan<Real>::DeviceSpectra&)>;
 
   /// `state` is for at most `max` frames at a time. `pool` may be null.
   HostFrames(const cuda::Executor<Real>& executor, const Shape& shape, PlanOptions::Transfer transfer,

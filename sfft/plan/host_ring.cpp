@@ -9,9 +9,9 @@
 namespace sfft::detail {
 
 template <class Real>
-DeviceSpectra<Real> HostRing<Real>::Slot::layout(std::byte* base, int frames) const noexcept {
+typename Plan<Real>::DeviceSpectra HostRing<Real>::Slot::layout(std::byte* base, int frames) const noexcept {
   const auto count = static_cast<std::size_t>(frames) * static_cast<std::size_t>(k);
-  DeviceSpectra<Real> out;
+  typename Plan<Real>::DeviceSpectra out;
   out.values = reinterpret_cast<std::complex<Real>*>(base);
   base += cuda::aligned(count * sizeof(std::complex<Real>));
   out.standard_error = reinterpret_cast<Real*>(base);
@@ -101,7 +101,7 @@ void HostRing<Real>::deliver(Slot& slot) {
   if (slot.spectra_out.empty()) return;
   const std::span<Spectrum<Real>> out = std::exchange(slot.spectra_out, {});
   slot.done.wait();
-  const DeviceSpectra<Real> from = slot.spectra(static_cast<int>(out.size()));
+  const typename Plan<Real>::DeviceSpectra from = slot.spectra(static_cast<int>(out.size()));
   const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
   // If only some frames of a part were transformed again, the transfer was still that of the whole part.
   const double frames = static_cast<double>(std::max(out.size(), slot.sent.spectra.size()));

@@ -41,8 +41,10 @@ class HostRing {
     std::int64_t k = 0;
 
     /// Where the results of a batch of `frames` go.
-    DeviceSpectra<Real> spectra(int frames) const noexcept { return layout(results.data(), frames); }
-    DeviceSpectra<Real> layout(std::byte* base, int frames) const noexcept;
+    typename Plan<Real>::DeviceSpectra spectra(int frames) const noexcept {
+      return layout(results.data(), frames);
+    }
+    typename Plan<Real>::DeviceSpectra layout(std::byte* base, int frames) const noexcept;
   };
 
   explicit HostRing(std::int64_t k);

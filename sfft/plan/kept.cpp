@@ -59,7 +59,7 @@ Difference difference(const PlanKey& made_for, const PlanKey& asked) {
   compare(budget(made_for.max_samples), budget(asked.max_samples),
           "it was made with max_samples = {}, not {}");
   const auto place_of_frames = [](const PlanKey& key) {
-    return std::string(key.frames_in == FramesIn::page_locked ? "in page-locked memory" : "anywhere");
+    return std::string(key.page_locked_frames ? "in page-locked memory" : "anywhere");
   };
   compare(place_of_frames(made_for), place_of_frames(asked), "it was made for frames {}, not {}");
   compare(made_for.batch, asked.batch, "it was made with batch = {}, not {}");
@@ -91,7 +91,7 @@ PlanKey plan_key(const PlanOptions& options, bool reference) {
   }
   const bool rows =
       options.transfer == PlanOptions::Transfer::automatic || options.transfer == PlanOptions::Transfer::rows;
-  if (key.backend == Backend::cuda && rows) key.frames_in = options.frames_in;
+  if (key.backend == Backend::cuda && rows) key.page_locked_frames = options.page_locked_frames;
   return key;
 }
 

@@ -6,7 +6,8 @@
 
 namespace sfft {
 
-PageLockedMemory::PageLockedMemory(std::size_t bytes, int gpu)
-    : data_(detail::allocate_page_locked(bytes, gpu)), bytes_(bytes) {}
+std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int gpu) {
+  return bytes == 0 ? nullptr : detail::allocate_page_locked(bytes, gpu);
+}
 
 }  // namespace sfft

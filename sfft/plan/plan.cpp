@@ -22,24 +22,6 @@ constexpr const char* kWorkspaceInUse =
 }  // namespace
 
 template <class Real>
-Workspace<Real>::Workspace() : impl_(std::make_unique<detail::WorkspaceImpl<Real>>()) {}
-template <class Real>
-Workspace<Real>::~Workspace() = default;
-template <class Real>
-Workspace<Real>::Workspace(Workspace&&) noexcept = default;
-template <class Real>
-Workspace<Real>& Workspace<Real>::operator=(Workspace&&) noexcept = default;
-
-template <class Real>
-std::size_t Workspace<Real>::bytes() const noexcept {
-  if (impl_ == nullptr) return 0;
-  std::size_t total = 0;
-  for (const detail::AlignedBuffer& buffer : impl_->scratch) total += buffer.size();
-  for (const detail::AlignedBuffer& buffer : impl_->copies) total += buffer.size();
-  return total + (impl_->device ? impl_->device->bytes() : 0);
-}
-
-template <class Real>
 Plan<Real>::Plan(const Template& tmpl, const PlanOptions& options) {
   auto impl = std::make_shared<detail::PlanImpl<Real>>();
   impl->design = detail::make_design<Real>(tmpl, options);
@@ -54,13 +36,13 @@ Plan<Real>::Plan(const Template& tmpl, const PlanOptions& options) {
 
 template <class Real>
 void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
-                         Workspace<Real>& workspace) const {
+                         Workspace& workspace) const {
   if (frames.size() != spectra.size()) {
     throw Error(ErrorCode::shape_mismatch,
                 fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
   }
   for (const SignalView& frame : frames) impl_->check(frame);
-  detail::WorkspaceImpl<Real>& own = detail::inside(workspace);
+  detail::WorkspaceImpl& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
   const int threads = impl_->design->threads;
@@ -89,24 +71,23 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
 }
 
 template <class Real>
-void Plan<Real>::execute(const SignalView& frame, Spectrum<Real>& spectrum,
-                         Workspace<Real>& workspace) const {
+void Plan<Real>::execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace& workspace) const {
   execute(std::span<const SignalView>(&frame, 1), std::span<Spectrum<Real>>(&spectrum, 1), workspace);
 }
 
 template <class Real>
 Spectrum<Real> Plan<Real>::execute(const SignalView& frame) const {
-  Workspace<Real> workspace;
+  Workspace workspace;
   Spectrum<Real> spectrum;
   execute(frame, spectrum, workspace);
   return spectrum;
 }
 
 template <class Real>
-void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra<Real>& spectra,
-                         Workspace<Real>& workspace, CUstream_st* stream) const {
+void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra& spectra, Workspace& workspace,
+                         CUstream_st* stream) const {
   impl_->check(frames, spectra);
-  detail::WorkspaceImpl<Real>& own = detail::inside(workspace);
+  detail::WorkspaceImpl& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   if (own.device_design != impl_->design) {
     throw Error(
@@ -119,8 +100,8 @@ void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra<Real>& sp
 }
 
 template <class Real>
-Workspace<Real> Plan<Real>::make_workspace() const {
-  Workspace<Real> workspace;
+Workspace Plan<Real>::make_workspace() const {
+  Workspace workspace;
   detail::inside(workspace).fit(impl_->design);
   return workspace;
 }
@@ -189,7 +170,5 @@ std::string Plan<Real>::explain() const {
 
 template class Plan<float>;
 template class Plan<double>;
-template class Workspace<float>;
-template class Workspace<double>;
 
 }  // namespace sfft

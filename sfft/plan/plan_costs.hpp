@@ -50,7 +50,7 @@ class PlanCosts {
     const int devices = std::max(1, static_cast<int>(options_.device.gpus().size()));
     return std::max(1, (options_.batch + devices - 1) / devices);
   }
-  bool from_bus() const { return on_device_ && options_.frames_in == FramesIn::page_locked; }
+  bool from_bus() const { return on_device_ && options_.page_locked_frames; }
   bool by_rows() const;
   std::int64_t element() const;
   std::int64_t frame_bytes() const { return data_.shape.points() * element(); }

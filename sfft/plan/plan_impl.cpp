@@ -27,52 +27,6 @@ int thread_count(int option) {
 }
 
 template <class Real>
-void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& design) {
-  if (design->device) {
-    if (device_design == design) return;
-    device_design.reset();
-    device = design->device->refit(std::move(device), design->batch);
-    device_design = design;
-    return;
-  }
-  fit_threads(design->threads);
-  const std::size_t scratch_bytes = design->executor->scratch_bytes();
-  const auto needed = static_cast<std::size_t>(pool ? pool->threads() : 1);
-  if (scratch.size() < needed) scratch.resize(needed);
-  for (AlignedBuffer& buffer : scratch) {
-    if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
-  }
-  const std::size_t shared_bytes = design->threads > 1 ? design->executor->shared_scratch_bytes() : 0;
-  if (scratch[0].size() < shared_bytes) scratch[0] = AlignedBuffer(shared_bytes);
-}
-
-template <class Real>
-void WorkspaceImpl<Real>::fit_threads(int threads) {
-  if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
-}
-
-template <class Real>
-void WorkspaceImpl<Real>::fit_copies(const cpu::Executor<Real>& executor,
-                                     std::span<const SignalView> frames) {
-  if (executor.takes_regions()) return;
-  std::size_t bytes = 0;
-  for (const SignalView& frame : frames) bytes = std::max(bytes, frame.contiguous() ? 0 : frame.bytes());
-  if (bytes == 0) return;
-  copies.resize(std::max(copies.size(), scratch.size()));
-  for (AlignedBuffer& copy : copies) {
-    if (copy.size() < bytes) copy = AlignedBuffer(bytes);
-  }
-}
-
-template <class Real>
-SignalView WorkspaceImpl<Real>::readable(const cpu::Executor<Real>& executor, const SignalView& frame,
-                                         std::size_t thread) const noexcept {
-  if (frame.contiguous() || executor.takes_regions()) return frame;
-  copy_elements(frame, copies[thread].data());
-  return copied(frame, copies[thread].data());
-}
-
-template <class Real>
 void PlanImpl<Real>::check(const SignalView& frame) const {
   const Template& source = design->source;
   if (frame.shape() != source.shape()) {
@@ -87,7 +41,8 @@ void PlanImpl<Real>::check(const SignalView& frame) const {
 }
 
 template <class Real>
-void PlanImpl<Real>::check(const DeviceView& frames, const DeviceSpectra<Real>& spectra) const {
+void PlanImpl<Real>::check(const DeviceView& frames,
+                           const typename Plan<Real>::DeviceSpectra& spectra) const {
   const Template& source = design->source;
   check_enumerator(frames.type, ElementType::c128, "DeviceView::type");
   if (!design->device) {
@@ -305,8 +260,6 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
   }
 }
 
-template struct WorkspaceImpl<float>;
-template struct WorkspaceImpl<double>;
 template class PlanImpl<float>;
 template class PlanImpl<double>;
 

@@ -17,32 +17,11 @@
 #include "sfft/error.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/workspace_impl.hpp"
 #include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
-
-template <class Real>
-struct PlanDesign;
-
-template <class Real>
-struct WorkspaceImpl {
-  std::unique_ptr<cpu::ThreadPool> pool;  ///< nullptr for one thread
-  std::vector<AlignedBuffer> scratch;     ///< one per thread
-  std::unique_ptr<DeviceWorkspace> device;
-  std::shared_ptr<const PlanDesign<Real>> device_design;  ///< the design that the device part was made for
-  std::vector<AlignedBuffer> copies;  ///< one per thread: regions, for executors that need them contiguous
-  std::atomic<bool> in_use{false};    ///< set during a call
-
-  void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
-  /// On a GPU, only frames in host memory need threads; the first such frame starts them.
-  void fit_threads(int threads);
-  /// Makes room in each thread for a copy of any one frame, if the executor needs copies.
-  void fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames);
-  /// The frame, or the thread's copy of it.
-  SignalView readable(const cpu::Executor<Real>& executor, const SignalView& frame,
-                      std::size_t thread) const noexcept;
-};
 
 /// The part of a plan that does not change with the reference.
 template <class Real>
@@ -88,7 +67,7 @@ class PlanImpl {
   double error_of_reference(const SignalView& frame, std::span<const std::complex<Real>> found,
                             std::span<const std::complex<double>> coefficients) const;
   void check(const SignalView& frame) const;
-  void check(const DeviceView& frames, const DeviceSpectra<Real>& spectra) const;
+  void check(const DeviceView& frames, const typename Plan<Real>::DeviceSpectra& spectra) const;
   void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
            cpu::ThreadPool* pool) const noexcept;
   void give_errors(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
@@ -97,18 +76,9 @@ class PlanImpl {
   void prepare(Spectrum<Real>& spectrum) const;
 };
 
-/// Internal access to the contents of plans and workspaces.
+/// Internal access to the contents of plans.
 template <class Real>
 struct PlanAccess {
-  /// Throws invalid_argument for a workspace that was moved from.
-  static WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
-    if (workspace.impl_ == nullptr) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          "the workspace was moved from: use the one it went to, or make another with make_workspace()");
-    }
-    return *workspace.impl_;
-  }
   static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept { return *plan.impl_; }
   static Plan<Real> plan_of(std::shared_ptr<const PlanImpl<Real>> inside) {
     return Plan<Real>(std::move(inside));
@@ -127,16 +97,10 @@ template <class Real>
 const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
   return PlanAccess<Real>::inside(plan);
 }
-template <class Real>
-WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
-  return PlanAccess<Real>::inside(workspace);
-}
 
 /// The number of threads that an option of 0 means.
 int thread_count(int option);
 
-extern template struct WorkspaceImpl<float>;
-extern template struct WorkspaceImpl<double>;
 extern template class PlanImpl<float>;
 extern template class PlanImpl<double>;
 

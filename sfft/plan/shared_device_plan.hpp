@@ -67,7 +67,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
   }
 
   /// Frames are in the memory of the first GPU.
-  void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+  void enqueue(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
                const DeviceReference* reference, DeviceWorkspace& workspace,
                CUstream_st* stream) const override {
     parts_[0]->enqueue(frames, spectra, part_of(reference, 0), *static_cast<Workspace&>(workspace).parts[0],

@@ -99,7 +99,7 @@ void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexce
   if (place.failed) return;
   try {
     const PlanImpl<Real>& plan = inside(*plan_);
-    WorkspaceImpl<Real>& workspace = inside(workspace_);
+    WorkspaceImpl& workspace = inside(workspace_);
     plan.prepare(place.spectrum);
     workspace.fit(plan.design);
     workspace.fit_threads(plan.design->threads);
@@ -131,7 +131,7 @@ void BackgroundDense<Real>::receive(std::size_t at) noexcept {
 /// Discards all frames on the GPU. execute() transforms them again and reports a failure that persists.
 template <class Real>
 void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
-  const WorkspaceImpl<Real>& workspace = inside(workspace_);
+  const WorkspaceImpl& workspace = inside(workspace_);
   if (workspace.device) inside(*plan_).design->device->abandon(*workspace.device);
   for (std::size_t at = first; at < end; ++at) {
     pending(at).sent = false;

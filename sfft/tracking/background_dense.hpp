@@ -75,7 +75,7 @@ class BackgroundDense {
   PlanOptions where_;
   /// While frames are in flight, only the thread uses the plan and the workspace.
   std::optional<Plan<Real>> plan_;
-  Workspace<Real> workspace_;
+  Workspace workspace_;
   std::int64_t executed_ = 0;
   /// A ring. Frames are numbered from 0 again whenever none is pending. Those before first_ are discarded,
   /// those before done_ are transformed, and those before end_ are in flight.

@@ -56,7 +56,7 @@ class ExactValues {
     where.accuracy = 0;
     where.path = Path::dense;
     const Plan<Real> dense(Template::from_support(fresh.shape, fresh.domain(), support_), where);
-    Workspace<Real> workspace = dense.make_workspace();
+    Workspace workspace = dense.make_workspace();
     dense.execute(frame, spectrum_, workspace);
   }
 

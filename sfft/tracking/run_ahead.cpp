@@ -172,7 +172,7 @@ std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
   const std::span<Spectrum<Real>> spectra =
       std::span(spectra_).subspan(end_ % spectra_.size(), frames.size());
   for (Spectrum<Real>& spectrum : spectra) plan.prepare(spectrum);
-  WorkspaceImpl<Real>& workspace = inside(workspace_);
+  WorkspaceImpl& workspace = inside(workspace_);
   workspace.fit(plan.design);
   workspace.fit_threads(plan.design->threads);
   const std::size_t begun = plan.design->device->begin(frames, spectra, plan.device_reference.get(),

@@ -68,7 +68,7 @@ class RunAhead {
   std::size_t usable(std::span<const SignalView> frames) const noexcept;
 
   Plan<Real> plan_;
-  Workspace<Real> workspace_;
+  Workspace workspace_;
   bool alone_ = false;  ///< after a failure: frames are transformed one by one
   /// A ring. Frames are numbered from 0 again whenever nothing is ahead. Those before first_ are taken, those
   /// before done_ are transformed, and those before end_ are in flight.

@@ -37,7 +37,7 @@ double whole_energy(const Template& largest, double held) {
 
 }  // namespace
 
-Similarity similarity(const OldSupport& coefficients, const Template& largest) {
+TrackedFrame::Similarity similarity(const OldSupport& coefficients, const Template& largest) {
   const Template& old = coefficients.old;
   std::vector<std::int64_t> known;
   std::complex<double> product = 0;
@@ -68,7 +68,7 @@ Similarity similarity(const OldSupport& coefficients, const Template& largest) {
     if (!both) norm_now += energy;
   }
 
-  Similarity result;
+  TrackedFrame::Similarity result;
   result.overlap = static_cast<double>(shared) / static_cast<double>(old.k());
   const double norms = std::sqrt(norm_before) * std::sqrt(norm_now);
   result.correlation = norms > 0 ? std::min(1.0, std::abs(product) / norms) : kUnknown;

@@ -17,9 +17,9 @@ struct OldSupport {
   std::span<const std::complex<double>> now;     ///< new frame
 };
 
-/// Computes what Similarity defines. `largest` holds the k largest coefficients of the new frame, learned
-/// densely, where k is that of the old template.
-Similarity similarity(const OldSupport& coefficients, const Template& largest);
+/// Computes what TrackedFrame::Similarity defines. `largest` holds the k largest coefficients of the new
+/// frame, learned densely, where k is that of the old template.
+TrackedFrame::Similarity similarity(const OldSupport& coefficients, const Template& largest);
 
 /// The k largest coefficients of a frame, learned on the device and with the threads of `how`. Empty if the
 /// frame has NaN or powers beyond double precision.

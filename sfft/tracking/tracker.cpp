@@ -24,17 +24,17 @@ Impl& present(const std::unique_ptr<Impl>& impl) {
 }
 }  // namespace
 
-const char* to_string(TrackAction action) noexcept {
+const char* to_string(TrackedFrame::Action action) noexcept {
   switch (action) {
-    case TrackAction::sparse:
+    case TrackedFrame::Action::sparse:
       return "sparse";
-    case TrackAction::refreshed:
+    case TrackedFrame::Action::refreshed:
       return "refreshed";
-    case TrackAction::relearned:
+    case TrackedFrame::Action::relearned:
       return "relearned";
-    case TrackAction::dense:
+    case TrackedFrame::Action::dense:
       return "dense";
-    case TrackAction::calibrated:
+    case TrackedFrame::Action::calibrated:
       return "calibrated";
   }
   return "unknown";
@@ -57,20 +57,20 @@ void Tracker<Real>::prepare(const SignalView& like) {
   own.prepare(like);
 }
 template <class Real>
-const TrackedFrame<Real>& Tracker<Real>::push(const SignalView& frame) {
+const typename Tracker<Real>::Frame& Tracker<Real>::push(const SignalView& frame) {
   detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   return own.push(frame);
 }
 template <class Real>
-std::span<const TrackedFrame<Real>> Tracker<Real>::push(std::span<const SignalView> frames,
-                                                        std::span<const SignalView> coming) {
+std::span<const typename Tracker<Real>::Frame> Tracker<Real>::push(std::span<const SignalView> frames,
+                                                                   std::span<const SignalView> coming) {
   detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   return own.push(frames, coming);
 }
 template <class Real>
-std::span<const TrackedFrame<Real>> Tracker<Real>::results() const {
+std::span<const typename Tracker<Real>::Frame> Tracker<Real>::results() const {
   return present(impl_).results();
 }
 template <class Real>

@@ -18,7 +18,7 @@ namespace {
 
 /// ‖a − b‖ and ‖b‖ without f = 0. If `a` is null, the error is 0.
 template <class Real>
-ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
+TrackedFrame::ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
   double error = 0, norm = 0;
   for (std::size_t i = 0; i < b.values.size(); ++i) {
     if ((*b.support)[i] == 0) continue;
@@ -82,7 +82,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
     watch_.estimated(1 - sparse_.quality.residual * sparse_.quality.residual, exact_share());
   expectation_outdated_ = true;
   ++calibrated_count;
-  result_.action = TrackAction::calibrated;
+  result_.action = TrackedFrame::Action::calibrated;
   result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
                                relative, sparse_.quality.relative_error);
   // Comparisons are frequent while something passes through the scene. That is no reason for another
@@ -116,11 +116,11 @@ bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
   const auto begin = std::chrono::steady_clock::now();
   calibration_.bring_forward();
   const bool either = compare(frame);
-  if (!either && result_.action != TrackAction::sparse) return false;
+  if (!either && result_.action != TrackedFrame::Action::sparse) return false;
   if (either) {
     --calibrated_count;
     std::swap(sparse_, result_.spectrum);
-    result_.action = TrackAction::sparse;
+    result_.action = TrackedFrame::Action::sparse;
     result_.reason.clear();
     result_.check = compared_;
     result_.check->us = us_since(begin);
@@ -131,7 +131,7 @@ bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
 /// Sets the check of a frame whose result is exact.
 template <class Real>
 void TrackerImpl<Real>::note_check() {
-  const bool dense = result_.action != TrackAction::sparse || plan_.info().path == Path::dense;
+  const bool dense = result_.action != TrackedFrame::Action::sparse || plan_.info().path == Path::dense;
   if (!options_.check || result_.check || !result_.spectrum.quality.finite || !dense ||
       !options_.check(frames_))
     return;

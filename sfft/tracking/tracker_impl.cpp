@@ -217,7 +217,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   find_spectrum(frames);
   if (plan_.info().path == Path::dense) {
     ++dense_count;
-    result_.action = TrackAction::dense;
+    result_.action = TrackedFrame::Action::dense;
     result_.reason = plan_.info().reason;
     previous_.clear();
     review_dense(frame);
@@ -291,7 +291,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   const auto begin = Clock::now();
   const double sparse_before_us = sparse_us_;
   result_.index = frames_;
-  result_.action = TrackAction::sparse;
+  result_.action = TrackedFrame::Action::sparse;
   result_.reason.clear();
   result_.similarity.reset();
   result_.check.reset();
@@ -310,7 +310,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     --skip_sparse_;
     transform_densely(frame);
     ++dense_count;
-    result_.action = TrackAction::dense;
+    result_.action = TrackedFrame::Action::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
     if (result_.spectrum.quality.finite && relearn_if_outdated(frame, true)) {
       skip_sparse_ = 0;
@@ -346,7 +346,7 @@ void TrackerImpl<Real>::divide_time() {
 }
 
 template <class Real>
-const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
+const typename Tracker<Real>::Frame& TrackerImpl<Real>::push(const SignalView& frame) {
   take_refined();
   try {
     track({&frame, 1});
@@ -364,8 +364,8 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
 }
 
 template <class Real>
-std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const SignalView> frames,
-                                                            std::span<const SignalView> coming) {
+std::span<const typename Tracker<Real>::Frame> TrackerImpl<Real>::push(std::span<const SignalView> frames,
+                                                                       std::span<const SignalView> coming) {
   take_refined();
   ahead_.try_again();
   pushed_ = frames.size();
@@ -376,7 +376,7 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   try {
     for (; results_done_ < frames.size(); ++results_done_) {
       track(std::span<const SignalView>(known_).subspan(results_done_));
-      TrackedFrame<Real>& kept = results_[results_done_];
+      typename Tracker<Real>::Frame& kept = results_[results_done_];
       std::swap(kept, result_);
       result_.calibration = kept.calibration;  // valid until the next sparse frame
     }
@@ -404,14 +404,13 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
 template <class Real>
 void TrackerImpl<Real>::prepare(const SignalView& like) {
   if (!ahead_.overlaps()) return;
-  PageLockedMemory memory;
+  std::shared_ptr<std::byte> memory;
   std::array<SignalView, 2> frames{like, like};
-  if (options_.plan.frames_in == FramesIn::page_locked) {
+  if (options_.plan.page_locked_frames) {
     const PlanOptions& where = options_.plan;
-    memory = PageLockedMemory(frames.size() * like.bytes(), where.device.gpu_number());
+    memory = sfft::allocate_page_locked(frames.size() * like.bytes(), where.device.gpu_number());
     for (SignalView& frame : frames) {
-      std::byte* const place =
-          memory.data() + static_cast<std::size_t>(&frame - frames.data()) * like.bytes();
+      std::byte* const place = memory.get() + static_cast<std::size_t>(&frame - frames.data()) * like.bytes();
       copy_elements(like, place);
       frame = SignalView(place, static_cast<std::size_t>(like.shape().points()), like.type(), like.shape());
     }
@@ -422,7 +421,7 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
     static_cast<void>(PlanAccess<Real>::with_exact_reference(plan_, frames[0], plan_.source().values()));
   results_.resize(
       std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMaxReady))));
-  for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
+  for (typename Tracker<Real>::Frame& result : results_) result.spectrum = plan_.make_spectrum();
   try {
     retired_.wake();
   } catch (const std::system_error&) {  // the caller's thread then frees plans

@@ -52,10 +52,10 @@ class TrackerImpl {
   }
 
   void prepare(const SignalView& like);
-  const TrackedFrame<Real>& push(const SignalView& frame);
-  std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames,
-                                           std::span<const SignalView> coming);
-  std::span<const TrackedFrame<Real>> results() const noexcept {
+  const typename Tracker<Real>::Frame& push(const SignalView& frame);
+  std::span<const typename Tracker<Real>::Frame> push(std::span<const SignalView> frames,
+                                                      std::span<const SignalView> coming);
+  std::span<const typename Tracker<Real>::Frame> results() const noexcept {
     return std::span(results_).first(results_done_);
   }
 
@@ -133,7 +133,7 @@ class TrackerImpl {
   void renew(const SignalView& frame, double error, bool bearable);
   void note_similarity(const SignalView& frame);
   void begin_similarity(const SignalView& frame);
-  void take_similarities(std::span<TrackedFrame<Real>> results);
+  void take_similarities(std::span<typename Tracker<Real>::Frame> results);
   void note_similarity_of_any(const SignalView& frame);
 
   TrackerOptions options_;
@@ -142,16 +142,16 @@ class TrackerImpl {
   Plan<Real> plan_;
   RunAhead<Real> ahead_;         ///< sparse transforms with the same plan
   BackgroundDense<Real> dense_;  ///< dense transforms at the same template's support
-  TrackedFrame<Real> result_;
+  typename Tracker<Real>::Frame result_;
   Spectrum<Real> sparse_;                             ///< sparse spectrum of a frame that is compared
-  ErrorCheck compared_;                               ///< what the latest comparison found
+  TrackedFrame::ErrorCheck compared_;                 ///< what the latest comparison found
   Calibration::Report report_{0};                     ///< report of the current frame, if it is sparse
   std::vector<std::complex<Real>> previous_;          ///< the plan's values for the previous frame, or empty
   std::vector<std::complex<double>> renewed_values_;  ///< X at the support at the last renewal, or empty
   std::optional<Template> largest_;                   ///< the k largest of this frame, if they were learned
   std::int64_t frames_ = 0;
 
-  std::vector<TrackedFrame<Real>> results_;  ///< results of the latest push of several frames
+  std::vector<typename Tracker<Real>::Frame> results_;  ///< results of the latest push of several frames
   std::size_t results_done_ = 0;
   std::size_t pushed_ = 0;         ///< frames of the latest push of several
   std::vector<SignalView> known_;  ///< frames of this push and those announced after it
@@ -177,7 +177,7 @@ class TrackerImpl {
   /// The similarity of a frame that caused a renewal, computed in the background.
   struct Similar {
     std::int64_t frame;
-    std::future<std::optional<Similarity>> found;
+    std::future<std::optional<TrackedFrame::Similarity>> found;
   };
   std::vector<Similar> similar_;
 

@@ -50,7 +50,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
       if (options_.background_learning) {
         learn_in_background();
       } else if (relearn_if_better(frame)) {
-        result_.action = TrackAction::relearned;
+        result_.action = TrackedFrame::Action::relearned;
         ++relearned_count;
         staleness_.learned();
         departures_ = 0;
@@ -136,7 +136,7 @@ void TrackerImpl<Real>::take_reference(const SignalView& frame) {
   learn_amplitudes(*data, frame);
   install(Plan<Real>(make_template(std::move(data)), plan_options(true)));
   remember_reference();
-  result_.action = TrackAction::refreshed;
+  result_.action = TrackedFrame::Action::refreshed;
   result_.reason = "frames repeat: transformed as differences to this one from here on";
 }
 
@@ -201,7 +201,7 @@ bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed
   // While sparse transforms are skipped, nothing is gained by a template that is ready later.
   const bool bearable = skip_sparse_ == 0 && watch_.bearable(share);
   if (!learn_or_begin(frame, bearable)) return false;
-  result_.action = TrackAction::relearned;
+  result_.action = TrackedFrame::Action::relearned;
   ++relearned_count;
   staleness_.learned();
   departures_ = 0;
@@ -221,7 +221,7 @@ void TrackerImpl<Real>::review_dense(const SignalView& frame) {
     return;
   }
   if (repeats) {  // differences are no better
-    result_.action = TrackAction::dense;
+    result_.action = TrackedFrame::Action::dense;
     result_.reason = plan_.info().reason;
   }
   if (!second) return;
@@ -296,7 +296,7 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   install(std::move(*outcome->answer.plan), std::move(outcome->exact));
   transform_densely(frame);
   if (differencing()) refresh(frame);
-  result_.action = TrackAction::relearned;
+  result_.action = TrackedFrame::Action::relearned;
   result_.reason = fmt::format("{}; the support held {:.1f} % of what a fresh one did at frame {}",
                                request.reason, 100 * request.held / answer.fresh_held, request.frame);
   ++relearned_count;
@@ -366,7 +366,7 @@ bool TrackerImpl<Real>::plan_for_smaller_errors(double error) {
 template <class Real>
 void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearable) {
   const bool lately = staleness_.renewed_lately();
-  result_.action = TrackAction::dense;
+  result_.action = TrackedFrame::Action::dense;
   result_.reason = staleness_.reason();
   if (relearn_if_outdated(frame, true)) {
     // relearn_if_outdated() has set the action and the reason
@@ -384,7 +384,7 @@ void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearab
     if (options_.similarity) note_similarity(frame);
     install(Plan<Real>(make_template(std::move(data)), plan_options(false)));
   } else if (staleness_.may_learn() && learn_or_begin(frame, bearable)) {
-    result_.action = TrackAction::relearned;
+    result_.action = TrackedFrame::Action::relearned;
     ++relearned_count;
   } else if (differencing()) {
     if (reconsider_reference(frame, 1)) {  // the plan is new and has not missed the accuracy yet
@@ -394,14 +394,14 @@ void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearab
     note_similarity(frame);
     refresh(frame);
     staleness_.forget_level();
-    result_.action = TrackAction::refreshed;
+    result_.action = TrackedFrame::Action::refreshed;
     ++refreshed_count;
   }
   ++dense_count;
   const int skip = staleness_.renewed(lately);
   if (!bearable)
     skip_sparse_ = skip;
-  else if (result_.action == TrackAction::dense)
+  else if (result_.action == TrackedFrame::Action::dense)
     staleness_.forget_level();  // nothing helps, so present errors become the level
 }
 

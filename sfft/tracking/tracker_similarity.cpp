@@ -38,7 +38,7 @@ void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
   how.threads = options_.plan.threads;
   std::vector<std::complex<double>> now{result_.spectrum.values.begin(), result_.spectrum.values.end()};
   const auto find = [frame, how, old = plan_.source(), before = renewed_values_,
-                     now = std::move(now)]() -> std::optional<Similarity> {
+                     now = std::move(now)]() -> std::optional<TrackedFrame::Similarity> {
     try {
       const std::optional<Template> largest = largest_of(frame, old.k(), how);
       if (largest) return similarity({old, before, now}, *largest);
@@ -55,12 +55,14 @@ void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
 
 /// Waits for similarities in progress and stores them in `results`, the results of this push.
 template <class Real>
-void TrackerImpl<Real>::take_similarities(std::span<TrackedFrame<Real>> results) {
+void TrackerImpl<Real>::take_similarities(std::span<typename Tracker<Real>::Frame> results) {
   for (Similar& similar : std::exchange(similar_, {})) {
-    const auto result_of = [&](const TrackedFrame<Real>& result) { return result.index == similar.frame; };
+    const auto result_of = [&](const typename Tracker<Real>::Frame& result) {
+      return result.index == similar.frame;
+    };
     const auto at = std::ranges::find_if(results, result_of);
     if (at == results.end()) continue;
-    TrackedFrame<Real>& result = *at;
+    typename Tracker<Real>::Frame& result = *at;
     const auto start = std::chrono::steady_clock::now();
     result.similarity = similar.found.get();
     const double us = us_since(start);
@@ -73,7 +75,7 @@ void TrackerImpl<Real>::take_similarities(std::span<TrackedFrame<Real>> results)
 template <class Real>
 void TrackerImpl<Real>::note_similarity_of_any(const SignalView& frame) {
   if (result_.similarity || !result_.spectrum.quality.finite) return;
-  if (result_.action != TrackAction::sparse) return note_similarity(frame);
+  if (result_.action != TrackedFrame::Action::sparse) return note_similarity(frame);
   const auto start = std::chrono::steady_clock::now();
   std::swap(sparse_, result_.spectrum);
   transform_densely(frame);
@@ -84,8 +86,8 @@ void TrackerImpl<Real>::note_similarity_of_any(const SignalView& frame) {
 
 template void TrackerImpl<float>::note_similarity(const SignalView&);
 template void TrackerImpl<double>::note_similarity(const SignalView&);
-template void TrackerImpl<float>::take_similarities(std::span<TrackedFrame<float>>);
-template void TrackerImpl<double>::take_similarities(std::span<TrackedFrame<double>>);
+template void TrackerImpl<float>::take_similarities(std::span<Tracker<float>::Frame>);
+template void TrackerImpl<double>::take_similarities(std::span<Tracker<double>::Frame>);
 template void TrackerImpl<float>::note_similarity_of_any(const SignalView&);
 template void TrackerImpl<double>::note_similarity_of_any(const SignalView&);
 

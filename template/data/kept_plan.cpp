@@ -42,7 +42,7 @@ std::string impossible_key(const PlanKey& key) {
   if (!name(key.library) || key.library.empty() || !name(key.device)) return "a name is none";
   if (key.backend != Backend::cpu && key.backend != Backend::cuda) return "its backend is none";
   if (key.device.empty() != (key.backend == Backend::cpu)) return "its device is not one of its backend";
-  if (key.frames_in != FramesIn::any && key.backend == Backend::cpu) return "its frames are for a GPU";
+  if (key.page_locked_frames && key.backend == Backend::cpu) return "its frames are for a GPU";
   if (key.path > Path::dense || key.effort > PlanEffort::thorough) return "the requested path does not exist";
   if (!positive(key.accuracy) || !(key.max_samples >= 0 && key.max_samples <= 1) || key.batch < 1)
     return "an option is out of range";

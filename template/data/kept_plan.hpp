@@ -24,8 +24,8 @@ struct PlanKey {
   double accuracy = 0, max_samples = 0;
   std::int64_t batch = 1;
   std::uint64_t seed = 1;
-  FramesIn frames_in = FramesIn::any;  ///< GPU plans only
-  double burst = 0, burst_miss = 0;    ///< plans that look for short bursts; else 0
+  bool page_locked_frames = false;   ///< GPU plans only
+  double burst = 0, burst_miss = 0;  ///< plans that look for short bursts; else 0
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };

@@ -25,8 +25,8 @@ enum PlanFlag : std::uint32_t {
 void put_plan(ByteWriter& writer, const KeptPlan& plan) {
   const PlanKey& key = plan.key;
   writer.put((key.single ? kSingle : 0u) | (key.reference ? kReference : 0u) |
-             (plan.full_period ? kFullPeriod : 0u) |
-             (key.frames_in == FramesIn::page_locked ? kPageLocked : 0u) | (key.burst > 0 ? kBursts : 0u));
+             (plan.full_period ? kFullPeriod : 0u) | (key.page_locked_frames ? kPageLocked : 0u) |
+             (key.burst > 0 ? kBursts : 0u));
   writer.put(static_cast<std::uint32_t>(key.backend));
   writer.put(static_cast<std::uint32_t>(key.path));
   writer.put(static_cast<std::uint32_t>(plan.path));
@@ -64,7 +64,7 @@ KeptPlan get_plan(ByteReader& reader) {
   plan.key.single = (flags & kSingle) != 0;
   plan.key.reference = (flags & kReference) != 0;
   plan.full_period = (flags & kFullPeriod) != 0;
-  plan.key.frames_in = (flags & kPageLocked) != 0 ? FramesIn::page_locked : FramesIn::any;
+  plan.key.page_locked_frames = (flags & kPageLocked) != 0;
   plan.key.backend = get_enum(reader, Backend::cuda);
   plan.key.path = get_enum(reader, Path::dense);
   plan.path = get_enum(reader, Path::dense);

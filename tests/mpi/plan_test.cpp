@@ -150,11 +150,11 @@ TEST(MpiPlan, EveryNormalization) {
   const Communicator world = Communicator::world();
   const Shape shape{6, 8, 5};
   const double n = 6 * 8 * 5;
-  const std::vector<std::pair<dense::Normalization, double>> factors{
-      {dense::Normalization::none, 1},
-      {dense::Normalization::inverse_by_n, 1},
-      {dense::Normalization::forward_by_n, 1 / n},
-      {dense::Normalization::unitary, 1 / std::sqrt(n)}};
+  const std::vector<std::pair<dense::Options::Normalization, double>> factors{
+      {dense::Options::Normalization::none, 1},
+      {dense::Options::Normalization::inverse_by_n, 1},
+      {dense::Options::Normalization::forward_by_n, 1 / n},
+      {dense::Options::Normalization::unitary, 1 / std::sqrt(n)}};
   for (const Engine engine : engines()) {
     for (const auto& [normalization, factor] : factors) {
       Options options;
@@ -171,7 +171,7 @@ TEST(MpiPlan, EveryNormalization) {
       }
       std::vector<double> back(ones.size());
       plan.inverse(spectrum, std::span<double>(back));
-      const double expected = normalization == dense::Normalization::none ? n : 1;
+      const double expected = normalization == dense::Options::Normalization::none ? n : 1;
       for (const double value : back) EXPECT_NEAR(value, expected, 1e-12 * n);
     }
   }
@@ -203,7 +203,7 @@ TEST(MpiPlan, LargerOnesEqualADensePlan) {
 TEST(MpiPlan, TheFastestIsMeasured) {
   const Communicator world = Communicator::world();
   Options options;
-  options.planning = dense::Planning::measure;
+  options.planning = dense::Options::Planning::measure;
   const Plan<float> plan(world, {24, 20, 16}, Domain::complex, options);
   EXPECT_NE(plan.explain().find("measured: "), std::string::npos) << plan.explain();
   EXPECT_NE(plan.reason().find("fastest"), std::string::npos);

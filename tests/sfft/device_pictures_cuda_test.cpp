@@ -132,7 +132,7 @@ TEST_F(DevicePicturesCuda, PlansTakeTheFramesWhereTheyAre) {
         EXPECT_EQ(found[i].action, expected[i].action);
         EXPECT_LE(test::relative_l2(found[i].spectrum.values, expected[i].spectrum.values),
                   test::plan_bound<float>(shape));
-        if (path == Path::comb && found[i].action == TrackAction::sparse) {
+        if (path == Path::comb && found[i].action == TrackedFrame::Action::sparse) {
           EXPECT_EQ(found[i].spectrum.transferred_bytes, 0);
         }
       }

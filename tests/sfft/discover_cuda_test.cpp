@@ -88,7 +88,7 @@ TEST_F(DiscoverGpu, ComplexSignalsOfAnyShape) {
                              Shape{211, 193}, Shape{32, 48, 40}, Shape{29, 31, 37}}) {
     for (unsigned seed = 1; seed <= 3; ++seed) {
       const SparseSignal signal = SparseSignal::random(shape, false, 12, seed);
-      const DiscoverOptions options{.k = 12, .fallback = Fallback::none, .seed = seed};
+      const DiscoverOptions options{.k = 12, .dense_fallback = false, .seed = seed};
       SCOPED_TRACE(shape.to_string());
       for (const bool twice : {false, true}) {
         const Discovery found = twice ? compare(signal.samples(), shape, options)
@@ -104,7 +104,7 @@ TEST_F(DiscoverGpu, ComplexSignalsOfAnyShape) {
 TEST_F(DiscoverGpu, RealSignalsGiveOneOfEachPair) {
   for (const Shape& shape : {Shape{32768}, Shape{32749}, Shape{128, 256}, Shape{32, 32, 48}}) {
     const SparseSignal signal = SparseSignal::random(shape, true, 8, 4);
-    const DiscoverOptions options{.k = 8, .fallback = Fallback::none};
+    const DiscoverOptions options{.k = 8, .dense_fallback = false};
     SCOPED_TRACE(shape.to_string());
     for (const bool twice : {false, true}) {
       const Discovery found =
@@ -134,8 +134,8 @@ TEST_F(DiscoverGpu, IntegersAreTakenAtFaceValue) {
     bytes.push_back(static_cast<std::uint8_t>(i % 64 < 20 ? 200 : 13));
     words.push_back(static_cast<std::uint16_t>(i % 16 < 5 ? 60000 : 7));
   }
-  compare(bytes, shape, {.k = 33, .fallback = Fallback::none});
-  compare(words, shape, {.k = 9, .fallback = Fallback::none});
+  compare(bytes, shape, {.k = 33, .dense_fallback = false});
+  compare(words, shape, {.k = 9, .dense_fallback = false});
 }
 
 TEST_F(DiscoverGpu, AnUnknownNumberOfFrequenciesIsFoundOut) {
@@ -143,7 +143,7 @@ TEST_F(DiscoverGpu, AnUnknownNumberOfFrequenciesIsFoundOut) {
     const SparseSignal signal = SparseSignal::random(Shape{1 << 18}, false, k, 11);
     SCOPED_TRACE(k);
     const Discovery found =
-        compare(signal.as<std::complex<float>>(), signal.shape, {.fallback = Fallback::none});
+        compare(signal.as<std::complex<float>>(), signal.shape, {.dense_fallback = false});
     EXPECT_TRUE(found.verified) << found.reason;
     EXPECT_EQ(*found.spectrum.support, signal.support);
   }
@@ -180,7 +180,7 @@ TEST_F(DiscoverGpu, NoisySignals) {
       for (const auto& value : signal.values) power += std::norm(value) / (n * n);
       const auto x = with_noise(signal.samples(), power / 100, seed);
       SCOPED_TRACE(shape.to_string());
-      const Discovery found = compare(x, shape, {.k = 10, .fallback = Fallback::none});
+      const Discovery found = compare(x, shape, {.k = 10, .dense_fallback = false});
       EXPECT_TRUE(found.verified) << found.reason;
       EXPECT_EQ(*found.spectrum.support, signal.support);
       // Whether verified or dense, the frequencies are the same.
@@ -194,7 +194,7 @@ TEST_F(DiscoverGpu, WhiteNoiseIsNotVerifiedAndTransformedDenselyOnTheGpu) {
   for (const Shape& shape : {Shape{1 << 16}, Shape{65521}, Shape{200, 300}}) {
     SCOPED_TRACE(shape.to_string());
     const auto x = white_noise(shape.points(), 5);
-    EXPECT_FALSE(compare(x, shape, {.k = 50, .fallback = Fallback::none}).verified);
+    EXPECT_FALSE(compare(x, shape, {.k = 50, .dense_fallback = false}).verified);
     const OnDevice<std::complex<float>> there(x);
     const Discovery found = discover(signal_of(there, shape), {.k = 50});
     EXPECT_EQ(found.spectrum.path, Path::dense);
@@ -286,7 +286,7 @@ TEST_F(DiscoverGpu, SamplesThatAreNotFinite) {
   std::vector<std::complex<float>> x(1 << 16, std::numeric_limits<float>::quiet_NaN());
   const Shape shape{1 << 16};
   const OnDevice<std::complex<float>> there(x);
-  const Discovery marked = discover(signal_of(there, shape), {.k = 5, .fallback = Fallback::none});
+  const Discovery marked = discover(signal_of(there, shape), {.k = 5, .dense_fallback = false});
   EXPECT_FALSE(marked.verified);
   EXPECT_FALSE(marked.spectrum.quality.finite);
   EXPECT_EQ(code_of([&] { discover(signal_of(there, shape), {.k = 5}); }), ErrorCode::invalid_argument);

@@ -154,10 +154,12 @@ TEST(DiscoverProperty, NothingIsMissedInSilence) {
     DiscoverOptions options;
     const std::int64_t max = drawn.truth.shape.points();
     const std::uint64_t kind = random() % 8;
-    options.k = kind == 0   ? 0
-                : kind == 1 ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max + 2))
-                            : static_cast<std::int64_t>(drawn.truth.support.size());
-    options.fallback = random() % 4 == 0 ? Fallback::dense : Fallback::none;
+    const std::int64_t k = kind == 0 ? 0
+                           : kind == 1
+                               ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max + 2))
+                               : static_cast<std::int64_t>(drawn.truth.support.size());
+    if (k > 0) options.k = k;
+    options.dense_fallback = random() % 4 == 0;
     const Path paths[] = {Path::automatic, Path::automatic, Path::comb, Path::flat_window};
     options.path = paths[random() % 4];
     options.seed = seed;
@@ -166,15 +168,15 @@ TEST(DiscoverProperty, NothingIsMissedInSilence) {
       EXPECT_EQ(discovery.spectrum.values.size(), discovery.spectrum.support->size());
       EXPECT_LE(discovery.rounds, 24);
       if (!discovery.verified) {
-        EXPECT_EQ(options.fallback, Fallback::none);
+        EXPECT_FALSE(options.dense_fallback);
         continue;
       }
       ++(discovery.support_learned_densely ? dense : verified);
       if (drawn.broken) continue;
-      EXPECT_TRUE(right(discovery, drawn, options.k, single))
+      EXPECT_TRUE(right(discovery, drawn, k, single))
           << "case " << seed << ", " << drawn.truth.shape.to_string()
           << (drawn.truth.real ? " real" : " complex") << (single ? " single" : " double") << ", noise "
-          << drawn.noise << ", k " << options.k << " of " << drawn.truth.support.size() << ", "
+          << drawn.noise << ", k " << k << " of " << drawn.truth.support.size() << ", "
           << to_string(discovery.spectrum.path) << ", " << discovery.reason;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();

@@ -53,7 +53,7 @@ TEST(Discover, FindsExactlySparseSignalsOfAnyShape) {
   for (const Shape& shape : shapes) {
     for (unsigned seed = 1; seed <= 5; ++seed) {
       const SparseSignal signal = SparseSignal::random(shape, false, 12, seed);
-      const DiscoverOptions options{.k = 12, .fallback = Fallback::none, .seed = seed};
+      const DiscoverOptions options{.k = 12, .dense_fallback = false, .seed = seed};
       SCOPED_TRACE(shape.to_string());
       expect_found(discover(SignalView(signal.as<std::complex<float>>(), shape), options), signal, kSingle);
       expect_found(discover(SignalView(signal.samples(), shape), options), signal, kDouble);
@@ -68,7 +68,7 @@ TEST(Discover, RealSignalsGiveOneOfEachPair) {
       SparseSignal signal = SparseSignal::random(shape, true, 8, seed);
       // learn() keeps the half in which the last coordinate is at most half its extent.
       const Template kept = learn(SignalView(signal.as<double>(), shape), {.keep = Largest{8}});
-      const DiscoverOptions options{.k = 8, .fallback = Fallback::none, .seed = seed};
+      const DiscoverOptions options{.k = 8, .dense_fallback = false, .seed = seed};
       SCOPED_TRACE(shape.to_string());
       const Discovery single = discover(SignalView(signal.as<float>(), shape), options);
       EXPECT_TRUE(single.verified) << single.reason;
@@ -110,7 +110,7 @@ TEST(Discover, AnUnknownNumberOfFrequenciesIsFoundOut) {
   for (const std::int64_t k : {1, 7, 60, 400}) {
     const SparseSignal signal = SparseSignal::random(Shape{1 << 18}, false, k, 11);
     const Discovery discovery =
-        discover(SignalView::line(signal.as<std::complex<float>>()), {.fallback = Fallback::none});
+        discover(SignalView::line(signal.as<std::complex<float>>()), {.dense_fallback = false});
     SCOPED_TRACE(k);
     expect_found(discovery, signal, kSingle);
   }
@@ -118,14 +118,14 @@ TEST(Discover, AnUnknownNumberOfFrequenciesIsFoundOut) {
 
 TEST(Discover, FewerFrequenciesThanRequestedAreAll) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 9, 2);
-  expect_found(discover(SignalView::line(signal.samples()), {.k = 30, .fallback = Fallback::none}), signal,
+  expect_found(discover(SignalView::line(signal.samples()), {.k = 30, .dense_fallback = false}), signal,
                kDouble);
 }
 
 TEST(Discover, OfMoreFrequenciesTheLargestAreKept) {
   SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 30, 3);
   const std::vector<std::complex<double>> x = signal.samples();
-  const Discovery discovery = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none});
+  const Discovery discovery = discover(SignalView::line(x), {.k = 20, .dense_fallback = false});
   EXPECT_TRUE(discovery.verified) << discovery.reason;
   std::vector<double> sizes;
   for (const auto& value : signal.values) sizes.push_back(std::abs(value));
@@ -146,7 +146,7 @@ TEST(Discover, NoisyValuesAreWithinTheirOwnErrorAndNothingIsMissed) {
       for (const auto& value : signal.values) power += std::norm(value) / (n * n);
       const double noise = power / 100;
       const auto x = with_noise(signal, noise, seed);
-      const Discovery discovery = discover(SignalView(x, shape), {.k = 10, .fallback = Fallback::none});
+      const Discovery discovery = discover(SignalView(x, shape), {.k = 10, .dense_fallback = false});
       SCOPED_TRACE(shape.to_string());
       EXPECT_TRUE(discovery.verified) << discovery.reason;
       ASSERT_EQ(*discovery.spectrum.support, signal.support);
@@ -169,14 +169,14 @@ TEST(Discover, WhiteNoiseIsNotVerifiedAndTransformedDensely) {
   std::normal_distribution<float> normal;
   std::vector<std::complex<float>> x;
   for (int i = 0; i < (1 << 16); ++i) x.emplace_back(normal(generator), normal(generator));
-  const Discovery marked = discover(SignalView::line(x), {.k = 50, .fallback = Fallback::none});
+  const Discovery marked = discover(SignalView::line(x), {.k = 50, .dense_fallback = false});
   EXPECT_FALSE(marked.verified);
   const Discovery discovery = discover(SignalView::line(x), {.k = 50});
   EXPECT_TRUE(discovery.verified);
   EXPECT_EQ(discovery.spectrum.path, Path::dense);
   EXPECT_TRUE(discovery.support_learned_densely);
   EXPECT_EQ(discovery.spectrum.values.size(), 50u);
-  EXPECT_FALSE(transform(SignalView::line(x), Largest{50}, {.fallback = Fallback::none}).verified);
+  EXPECT_FALSE(transform(SignalView::line(x), Largest{50}, {.dense_fallback = false}).verified);
 }
 
 TEST(Discover, APhotographIsNotSparse) {
@@ -198,7 +198,7 @@ TEST(Discover, OneResidueClassModuloAPowerOfTwo) {
     const SparseSignal signal = SparseSignal::with_support(Shape{1 << 20}, false, support, seed);
     const auto x = signal.as<std::complex<float>>();
     const Discovery discovery =
-        discover(SignalView::line(x), {.k = 24, .fallback = Fallback::none, .seed = seed});
+        discover(SignalView::line(x), {.k = 24, .dense_fallback = false, .seed = seed});
     expect_found(discovery, signal, kSingle);
     EXPECT_EQ(discovery.spectrum.path, Path::flat_window);
   }
@@ -225,7 +225,7 @@ TEST(Discover, FrequenciesThatDifferInTheirHighestBitsOnly) {
     const auto x = signal.as<std::complex<float>>();
     const Discovery discovery = discover(
         SignalView(x, shape),
-        {.k = static_cast<std::int64_t>(support.size()), .fallback = Fallback::none, .seed = seed * 7919});
+        {.k = static_cast<std::int64_t>(support.size()), .dense_fallback = false, .seed = seed * 7919});
     if (!discovery.verified) continue;
     ++verified;
     EXPECT_EQ(*discovery.spectrum.support, signal.support) << seed;
@@ -239,11 +239,11 @@ TEST(Discover, NeighboursAndGreatDifferencesInSize) {
     SparseSignal signal =
         SparseSignal::with_support(shape, false, {0, 1, 2, 3, 77, 78, 40000, 40001, 131070}, 6);
     expect_found(
-        discover(SignalView::line(signal.as<std::complex<float>>()), {.k = 9, .fallback = Fallback::none}),
+        discover(SignalView::line(signal.as<std::complex<float>>()), {.k = 9, .dense_fallback = false}),
         signal, kSingle);
     signal.values[4] *= 1e6;
     const Discovery discovery =
-        discover(SignalView::line(signal.samples()), {.k = 9, .fallback = Fallback::none});
+        discover(SignalView::line(signal.samples()), {.k = 9, .dense_fallback = false});
     EXPECT_TRUE(discovery.verified) << discovery.reason;
     ASSERT_EQ(*discovery.spectrum.support, signal.support);
     for (std::size_t i = 0; i < signal.values.size(); ++i)
@@ -254,8 +254,8 @@ TEST(Discover, NeighboursAndGreatDifferencesInSize) {
 TEST(Discover, SameSeedSameAnswer) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 20, 3);
   const auto x = with_noise(signal, 1, 7);
-  const Discovery a = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
-  const Discovery b = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
+  const Discovery a = discover(SignalView::line(x), {.k = 20, .dense_fallback = false, .seed = 9});
+  const Discovery b = discover(SignalView::line(x), {.k = 20, .dense_fallback = false, .seed = 9});
   EXPECT_EQ(*a.spectrum.support, *b.spectrum.support);
   EXPECT_EQ(a.spectrum.values, b.spectrum.values);
   EXPECT_EQ(a.samples, b.samples);
@@ -264,7 +264,7 @@ TEST(Discover, SameSeedSameAnswer) {
 TEST(Discover, NanIsAnErrorOrNotVerified) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<std::complex<float>> x(1 << 16, {nan, nan});
-  const Discovery marked = discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none});
+  const Discovery marked = discover(SignalView::line(x), {.k = 5, .dense_fallback = false});
   EXPECT_FALSE(marked.verified);
   EXPECT_FALSE(marked.spectrum.quality.finite);
   EXPECT_EQ(code_of([&] { discover(SignalView::line(x), {.k = 5}); }), ErrorCode::invalid_argument);
@@ -274,7 +274,7 @@ TEST(Discover, ZeroSamplesAreNotVerified) {
   // A click is flat in frequency, and an algorithm that reads one sample in ten can miss it.
   std::vector<std::complex<float>> x(1 << 16);
   x[12345] = 1;
-  EXPECT_FALSE(discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none}).verified);
+  EXPECT_FALSE(discover(SignalView::line(x), {.k = 5, .dense_fallback = false}).verified);
   EXPECT_EQ(discover(SignalView::line(x), {.k = 5}).spectrum.path, Path::dense);
 }
 
@@ -286,8 +286,8 @@ TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
       const SparseSignal signal = SparseSignal::random(Shape{n}, false, k, 3);
       const std::vector<std::complex<double>> x = signal.samples();
       SCOPED_TRACE(std::to_string(k) + " of " + std::to_string(n));
-      for (const std::int64_t wanted : {k, std::int64_t{0}}) {
-        const Discovery marked = discover(SignalView::line(x), {.k = wanted, .fallback = Fallback::none});
+      for (const std::optional<std::int64_t> wanted : {std::optional(k), std::optional<std::int64_t>()}) {
+        const Discovery marked = discover(SignalView::line(x), {.k = wanted, .dense_fallback = false});
         EXPECT_LE(marked.rounds, 24);
         if (!marked.verified) continue;
         EXPECT_EQ(*marked.spectrum.support, signal.support);
@@ -336,7 +336,7 @@ TEST(Discover, LearningByDiscoveryMakesATemplate) {
   const auto x = with_noise(signal, 0.3, 1);
   const Template tmpl =
       learn(SignalView::line(x),
-            {.keep = Largest{20}, .method = LearnOptions::Method::discovery, .fallback = Fallback::none});
+            {.keep = Largest{20}, .method = LearnOptions::Method::discovery, .dense_fallback = false});
   EXPECT_EQ(support_of(tmpl), signal.support);
   const Template dense = learn(SignalView::line(x), {.keep = Largest{20}});
   EXPECT_NEAR(tmpl.energy_captured(), dense.energy_captured(), 0.02);
@@ -345,12 +345,12 @@ TEST(Discover, LearningByDiscoveryMakesATemplate) {
   EXPECT_LE(test::relative_l2(spectrum.values, signal.values), 0.1);
 
   std::vector<std::complex<float>> noise = with_noise(SparseSignal{shape, false, {}, {}}, 1, 2);
-  EXPECT_EQ(
-      code_of([&] {
-        learn(SignalView::line(noise),
-              {.keep = Largest{20}, .method = LearnOptions::Method::discovery, .fallback = Fallback::none});
-      }),
-      ErrorCode::not_sparse);
+  EXPECT_EQ(code_of([&] {
+              learn(
+                  SignalView::line(noise),
+                  {.keep = Largest{20}, .method = LearnOptions::Method::discovery, .dense_fallback = false});
+            }),
+            ErrorCode::not_sparse);
   EXPECT_EQ(
       learn(SignalView::line(noise), {.keep = Largest{20}, .method = LearnOptions::Method::discovery}).k(),
       20);

@@ -57,9 +57,9 @@ int expect_no_silent_error(const std::vector<float>& x, const Shape& shape, std:
   int answered = 0;
   for (const DiscoverOptions::Check check :
        {DiscoverOptions::Check::automatic, DiscoverOptions::Check::scattered}) {
-    for (const Fallback fallback : {Fallback::dense, Fallback::none}) {
+    for (const bool fallback : {true, false}) {
       const Discovery found =
-          discover(SignalView(x, shape), {.k = k, .fallback = fallback, .seed = seed, .check = check});
+          discover(SignalView(x, shape), {.k = k, .dense_fallback = fallback, .seed = seed, .check = check});
       if (!found.verified) continue;
       answered += found.support_learned_densely ? 0 : 1;
       expect_true(found, truth, shape, true, std::numeric_limits<float>::epsilon());
@@ -113,8 +113,8 @@ TEST(DiscoverTrust, FiveRequestedOfSeventeenEqualTones) {
     const std::vector<std::complex<float>> single(x.begin(), x.end());
     for (const Path path : {Path::automatic, Path::flat_window}) {
       SCOPED_TRACE(seed);
-      const Discovery found = discover(SignalView::line(single),
-                                       {.k = 5, .fallback = Fallback::none, .seed = seed, .path = path});
+      const Discovery found =
+          discover(SignalView::line(single), {.k = 5, .dense_fallback = false, .seed = seed, .path = path});
       if (!found.verified) continue;
       EXPECT_EQ(found.spectrum.values.size(), 5u);
       EXPECT_TRUE(found.tie_at_k);
@@ -205,7 +205,7 @@ TEST(DiscoverTrust, LearningTakesFramesWhosePowersAreNoNumbers) {
 TEST(DiscoverTrust, AClickShowsWhereTheWholeSignalIsReadAndABurstWhereItIsLongEnough) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 14}, false, 10, 4);
   const auto clean = signal.as<std::complex<float>>();
-  const Discovery whole = discover(SignalView::line(clean), {.k = 10, .fallback = Fallback::none});
+  const Discovery whole = discover(SignalView::line(clean), {.k = 10, .dense_fallback = false});
   ASSERT_TRUE(whole.verified);
   EXPECT_TRUE(whole.energy_checked);
   EXPECT_GE(whole.check_samples, 512);
@@ -213,18 +213,18 @@ TEST(DiscoverTrust, AClickShowsWhereTheWholeSignalIsReadAndABurstWhereItIsLongEn
   EXPECT_EQ(whole.shortest_burst, 1);
   const Discovery part =
       discover(SignalView::line(clean),
-               {.k = 10, .fallback = Fallback::none, .check = DiscoverOptions::Check::scattered});
+               {.k = 10, .dense_fallback = false, .check = DiscoverOptions::Check::scattered});
   EXPECT_FALSE(part.energy_checked);
   std::mt19937 generator(3);
   for (unsigned seed = 1; seed <= 100; ++seed) {
     auto click = clean;
     click[generator() % click.size()] += 3.0f;
     EXPECT_FALSE(
-        discover(SignalView::line(click), {.k = 10, .fallback = Fallback::none, .seed = seed}).verified);
+        discover(SignalView::line(click), {.k = 10, .dense_fallback = false, .seed = seed}).verified);
     auto burst = clean;
     const std::size_t start = generator() % burst.size();
     const DiscoverOptions scattered{
-        .k = 10, .fallback = Fallback::none, .seed = seed, .check = DiscoverOptions::Check::scattered};
+        .k = 10, .dense_fallback = false, .seed = seed, .check = DiscoverOptions::Check::scattered};
     const auto length = static_cast<std::size_t>(part.shortest_burst);
     EXPECT_GT(length, 16u);
     EXPECT_LT(length, burst.size() / 32);
@@ -236,7 +236,7 @@ TEST(DiscoverTrust, AClickShowsWhereTheWholeSignalIsReadAndABurstWhereItIsLongEn
 TEST(DiscoverTrust, FlippedSignsKeepTheEnergyAndShow) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 13}, true, 12, 4);
   const auto clean = signal.as<float>();
-  ASSERT_TRUE(discover(SignalView::line(clean), {.k = 12, .fallback = Fallback::none}).verified);
+  ASSERT_TRUE(discover(SignalView::line(clean), {.k = 12, .dense_fallback = false}).verified);
   std::mt19937 generator(3);
   for (unsigned seed = 1; seed <= 100; ++seed) {
     auto flipped = clean;
@@ -245,7 +245,7 @@ TEST(DiscoverTrust, FlippedSignsKeepTheEnergyAndShow) {
       flipped[at] = -flipped[at];
     }
     EXPECT_FALSE(
-        discover(SignalView::line(flipped), {.k = 12, .fallback = Fallback::none, .seed = seed}).verified);
+        discover(SignalView::line(flipped), {.k = 12, .dense_fallback = false, .seed = seed}).verified);
   }
 }
 
@@ -276,8 +276,7 @@ TEST(DiscoverTrust, ChangedSamplesUnderNoiseShowOrAreCovered) {
       for (float& value : x) value += static_cast<float>(noise(generator));
       const std::size_t count = draw % 6 == 0 ? 0 : std::size_t{1} << draw % 7;
       change(x, static_cast<int>(draw / 7 % 4), generator() % x.size(), count);
-      const Discovery found =
-          discover(SignalView(x, shape), {.k = 6, .fallback = Fallback::none, .seed = draw});
+      const Discovery found = discover(SignalView(x, shape), {.k = 6, .dense_fallback = false, .seed = draw});
       if (count == 0) {
         EXPECT_TRUE(found.verified) << shape.to_string() << ": " << found.reason;
         EXPECT_EQ(found.shortest_burst, 1);

@@ -54,8 +54,8 @@ class EmulatedPlan final : public DevicePlan<float> {
     return std::make_shared<EmulatedReference>(static_cast<float>(values[0].real()));
   }
   std::unique_ptr<DeviceWorkspace> make_workspace(int) const override { return std::make_unique<Parts>(); }
-  void enqueue(const DeviceFrames&, const DeviceSpectra<float>&, const DeviceReference*, DeviceWorkspace&,
-               CUstream_st*) const override {}
+  void enqueue(const DeviceFrames&, const Plan<float>::DeviceSpectra&, const DeviceReference*,
+               DeviceWorkspace&, CUstream_st*) const override {}
 
   void execute(std::span<const SignalView> frames, std::span<Spectrum<float>> spectra,
                const DeviceReference* reference, DeviceWorkspace& workspace,

@@ -141,7 +141,7 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
   for (const int batch : {1, 20}) {
     PlanOptions options{.device = Device::gpu(), .batch = batch, .path = Path::comb};
     const Plan<float> anywhere(tmpl, options);
-    options.frames_in = FramesIn::page_locked;
+    options.page_locked_frames = true;
     const Plan<float> plan(tmpl, options);
     auto workspace = plan.make_workspace(), other = anywhere.make_workspace();
     std::vector<Spectrum<float>> spectra(kFrames), plain(kFrames);
@@ -177,7 +177,7 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesAreCombsWherePlansForOthersAre) {
     for (const int batch : {1, 8, 64}) {
       PlanOptions options{.device = Device::gpu(), .batch = batch};
       const PlanInfo anywhere = Plan<float>(tmpl, options).info();
-      options.frames_in = FramesIn::page_locked;
+      options.page_locked_frames = true;
       const Plan<float> plan(tmpl, options);
       EXPECT_EQ(plan.info().path, anywhere.path) << shape.to_string() << "\n" << plan.explain();
       EXPECT_LE(plan.info().predicted_error, 2 * anywhere.predicted_error) << plan.explain();
@@ -256,7 +256,7 @@ TEST_F(HostFramesCuda, AWorkspaceServesOnePlanAfterAnother) {
     }
   }
   std::mt19937 random(3);
-  Workspace<float> workspace;
+  Workspace workspace;
   for (int i = 0; i < 80; ++i) {
     const Use& use = uses[random() % uses.size()];
     Spectrum<float> spectrum;

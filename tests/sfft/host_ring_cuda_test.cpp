@@ -36,7 +36,7 @@ std::vector<Spectrum<float>> empty_spectra(int frames) {
 void send(HostRing<float>& ring, int batch, std::vector<Spectrum<float>>& spectra) {
   auto& slot = ring.next();
   const auto frames = static_cast<int>(spectra.size());
-  const DeviceSpectra<float> to = slot.spectra(frames);
+  const Plan<float>::DeviceSpectra to = slot.spectra(frames);
   std::vector<std::complex<float>> values;
   std::vector<float> errors;
   std::vector<Quality> estimates(spectra.size());

@@ -172,7 +172,7 @@ TEST(KeptPlan, AnotherRequestIsPlannedAgainWithAReason) {
   const PlanInfo quick = Plan<float>(tmpl, {.path = Path::comb, .effort = PlanEffort::quick}).info();
   EXPECT_TRUE(quick.kept) << "made with more effort than this";
   // The location of frames does not matter to a CPU.
-  EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .frames_in = FramesIn::page_locked}).info().kept);
+  EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .page_locked_frames = true}).info().kept);
   // The search does not depend on the number of threads.
   EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .threads = 2}).info().kept);
   EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .witness = PlanOptions::Witness::none}).info().kept);
@@ -203,12 +203,12 @@ TEST(KeptPlan, WhereFramesAreIsAPartOfTheRequest) {
   detail::PlanKey key = data->plans.at(0).key;
   key.backend = Backend::cuda;
   key.device = "NVIDIA H200";
-  key.frames_in = FramesIn::page_locked;
+  key.page_locked_frames = true;
   data->plans[0].key = key;
   const Template tmpl = test::parsed(detail::template_bytes(*data));
   EXPECT_EQ(detail::data_of(tmpl)->plans.at(0).key, key) << "files keep it";
   EXPECT_NE(detail::find_kept(*detail::data_of(tmpl), key).plan, nullptr);
-  key.frames_in = FramesIn::any;
+  key.page_locked_frames = false;
   const detail::KeptMatch other = detail::find_kept(*detail::data_of(tmpl), key);
   EXPECT_EQ(other.plan, nullptr);
   EXPECT_NE(other.why_not.find("in page-locked memory, not anywhere"), std::string::npos) << other.why_not;

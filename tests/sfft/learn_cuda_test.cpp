@@ -264,12 +264,11 @@ TEST_F(LearnGpu, MethodsForFramesInGpuMemory) {
   EXPECT_FALSE(automatic.why_learned_so().empty());
   const Signal noise = random_signal(ElementType::c64, Shape{1 << 16}, 2);
   const OnDevice<std::byte> bytes(noise.bytes);
-  EXPECT_EQ(
-      code_of([&] {
-        learn(resident(bytes, noise),
-              {.keep = Largest{7}, .method = LearnOptions::Method::discovery, .fallback = Fallback::none});
-      }),
-      ErrorCode::not_sparse);
+  EXPECT_EQ(code_of([&] {
+              learn(resident(bytes, noise),
+                    {.keep = Largest{7}, .method = LearnOptions::Method::discovery, .dense_fallback = false});
+            }),
+            ErrorCode::not_sparse);
   EXPECT_EQ(learn(resident(bytes, noise), {.keep = Largest{7}, .method = LearnOptions::Method::discovery})
                 .learned_by(),
             LearnOptions::Method::dense);

@@ -159,7 +159,7 @@ TEST(OffGrid, DrawnSignalsAreRightOrReportedAsLeakage) {
   for (int i = 0; i < kSignals; ++i) {
     const trust::OffGridSignal off = population.draw(i, true);
     DiscoverOptions options = off.options;
-    options.fallback = options.k > 0 ? Fallback::dense : Fallback::none;
+    options.dense_fallback = options.k.has_value();
     const Discovery found = trust::discover_drawn(off, options);
     const trust::OffGridVerdict verdict = trust::judge(off, found, std::numeric_limits<float>::epsilon());
     verified += found.verified;
@@ -168,7 +168,7 @@ TEST(OffGrid, DrawnSignalsAreRightOrReportedAsLeakage) {
     near += verdict.near;
     const trust::OffGridSignal on = population.draw(i, false);
     options = on.options;
-    options.fallback = options.k > 0 ? Fallback::dense : Fallback::none;
+    options.dense_fallback = options.k.has_value();
     flagged_on_grid += trust::discover_drawn(on, options).leakage_suspected;
   }
   EXPECT_GT(verified, kSignals / 2);
@@ -199,8 +199,8 @@ std::vector<Complex> sum_of_tones(const Shape& shape, bool real,
 }
 
 Discovery discover_without_fallback(const std::vector<Complex>& x, const Shape& shape, bool real,
-                                    std::int64_t k) {
-  const DiscoverOptions options{.k = k, .fallback = Fallback::none};
+                                    std::optional<std::int64_t> k) {
+  const DiscoverOptions options{.k = k, .dense_fallback = false};
   if (!real) return discover(SignalView(x, shape), options);
   std::vector<double> samples;
   for (const Complex& value : x) samples.push_back(value.real());
@@ -223,11 +223,13 @@ TEST(OffGrid, ASearchThatFailsSaysThatTonesAreBetweenBins) {
         frequencies.push_back(f);
       }
       const std::vector<Complex> x = sum_of_tones(shape, real, frequencies);
-      for (const std::int64_t k : {0, 3}) {
+      for (const std::optional<std::int64_t> k :
+           {std::optional<std::int64_t>(), std::optional<std::int64_t>(3)}) {
         const Discovery found = discover_without_fallback(x, shape, real, k);
         EXPECT_FALSE(found.verified);
-        ASSERT_TRUE(found.leakage_suspected) << shape.to_string() << " real " << real << " k " << k;
-        EXPECT_LT(found.samples, shape.points()) << shape.to_string() << " k " << k;
+        ASSERT_TRUE(found.leakage_suspected)
+            << shape.to_string() << " real " << real << " k " << k.value_or(0);
+        EXPECT_LT(found.samples, shape.points()) << shape.to_string() << " k " << k.value_or(0);
         ASSERT_FALSE(found.off_grid_tones.empty());
         for (const OffGridTone& listed : found.off_grid_tones) {
           double nearest = std::numeric_limits<double>::infinity();
@@ -236,7 +238,7 @@ TEST(OffGrid, ASearchThatFailsSaysThatTonesAreBetweenBins) {
             tone.frequency = f;
             nearest = std::min(nearest, trust::standard_errors_apart(shape, real, listed, tone));
           }
-          EXPECT_LT(nearest, 5) << shape.to_string() << " real " << real << " k " << k;
+          EXPECT_LT(nearest, 5) << shape.to_string() << " real " << real << " k " << k.value_or(0);
           EXPECT_NEAR(std::abs(listed.amplitude), 1, 0.1);
         }
       }
@@ -286,14 +288,14 @@ TEST(OffGrid, MostDrawnSignalsReportLeakageWithoutFallback) {
   for (int i = 0; i < kSignals; ++i) {
     const trust::OffGridSignal off = population.draw(i, true);
     DiscoverOptions options = off.options;
-    options.fallback = Fallback::none;
+    options.dense_fallback = false;
     const trust::OffGridVerdict verdict =
         trust::judge(off, trust::discover_drawn(off, options), std::numeric_limits<float>::epsilon());
     known += verdict.right() || verdict.told();
     silent += verdict.verified && !verdict.right() && !verdict.told();
     const trust::OffGridSignal on = population.draw(i, false);
     options = on.options;
-    options.fallback = Fallback::none;
+    options.dense_fallback = false;
     flagged_on_grid += trust::discover_drawn(on, options).leakage_suspected;
   }
   EXPECT_GE(known, 19 * kSignals / 20);

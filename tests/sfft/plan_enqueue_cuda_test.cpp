@@ -23,7 +23,7 @@ struct Results {
   OnDevice<Quality> estimates;
   Results(std::size_t coefficients, std::size_t frames)
       : k(coefficients), count(frames), values(k * count), errors(k * count), estimates(count) {}
-  DeviceSpectra<Real> view() const { return {values.get(), errors.get(), estimates.get()}; }
+  typename Plan<Real>::DeviceSpectra view() const { return {values.get(), errors.get(), estimates.get()}; }
 };
 
 /// Calls enqueue() for many frames, from two streams on one plan, and captured into a graph. Results are the
@@ -47,7 +47,7 @@ void check_enqueue(Path path) {
                         static_cast<std::int64_t>(points + 7)};
   cudaStream_t streams[2];
   for (auto& stream : streams) ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-  Workspace<Real> workspaces[2] = {plan.make_workspace(), plan.make_workspace()};
+  Workspace workspaces[2] = {plan.make_workspace(), plan.make_workspace()};
   const Results<Real> results[2] = {{24, kFrames}, {24, kFrames}};
   for (int repeat = 0; repeat < 20; ++repeat) {
     for (int s = 0; s < 2; ++s) plan.enqueue(view, results[s].view(), workspaces[s], streams[s]);
@@ -168,7 +168,7 @@ TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
   auto wrong = other.make_workspace();
   auto host_workspace = host.make_workspace();
   const DeviceView good{there.get(), ElementType::c64, shape, 1};
-  const auto enqueue = [&](const Plan<float>& with, DeviceView frames, Workspace<float>& own) {
+  const auto enqueue = [&](const Plan<float>& with, DeviceView frames, Workspace& own) {
     return code_of([&] { with.enqueue(frames, results.view(), own, nullptr); });
   };
   EXPECT_EQ(enqueue(plan, good, wrong), ErrorCode::invalid_argument);
@@ -192,7 +192,7 @@ TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
     const void* const off = reinterpret_cast<const std::byte*>(there.get()) + bytes;
     EXPECT_EQ(enqueue(plan, {off, ElementType::c64, shape, 1}, workspace), ErrorCode::invalid_argument)
         << bytes;
-    DeviceSpectra<float> bad = results.view();
+    Plan<float>::DeviceSpectra bad = results.view();
     bad.values = reinterpret_cast<std::complex<float>*>(reinterpret_cast<std::byte*>(bad.values) + bytes);
     EXPECT_EQ(code_of([&] { plan.enqueue(good, bad, workspace, nullptr); }), ErrorCode::invalid_argument);
   }

@@ -84,7 +84,7 @@ TEST(Refinement, ABetterPlanTakesOverAndKeepsItsPromises) {
   std::uint64_t seed = 2;
   const auto push = [&] {
     const std::vector<float> next = frame(seed++);
-    const TrackedFrame<float>& tracked = tracker.push(SignalView(next, kShape));
+    const Tracker<float>::Frame& tracked = tracker.push(SignalView(next, kShape));
     ASSERT_TRUE(tracked.spectrum.quality.finite);
     EXPECT_EQ(tracked.index, static_cast<std::int64_t>(seed) - 3);
     reported += std::pow(tracked.spectrum.quality.error_l2, 2);

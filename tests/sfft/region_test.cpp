@@ -125,7 +125,7 @@ TYPED_TEST(RegionTest, DiscoveryGivesTheSameAnswer) {
     const std::vector<TypeParam> x = scene<TypeParam>(shape, 6);
     const Region<TypeParam> region(x, shape);
     for (const Path path : {Path::automatic, Path::comb, Path::flat_window}) {
-      const DiscoverOptions options{.k = 3, .fallback = Fallback::none, .path = path};
+      const DiscoverOptions options{.k = 3, .dense_fallback = false, .path = path};
       const Discovery got = discover(region.view(), options),
                       expected = discover(SignalView(x, shape), options);
       expect_same(got, expected, shape.to_string() + ", " + to_string(path));

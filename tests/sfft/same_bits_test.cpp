@@ -377,8 +377,9 @@ Call discover_call(Random& random) {
   const auto frame = std::make_shared<const Signal>(
       frames_of(random, truth, type, 1, 0, random.pick({0.0, 0.001, 1.0})).front());
   DiscoverOptions options;
-  options.k = random.pick<std::int64_t>({0, static_cast<std::int64_t>(truth.support.size()), 5});
-  options.fallback = random.pick({Fallback::dense, Fallback::none});
+  options.k = random.pick<std::optional<std::int64_t>>(
+      {std::nullopt, static_cast<std::int64_t>(truth.support.size()), 5});
+  options.dense_fallback = random.pick({true, false});
   options.seed = random.below(1000);
   options.path = random.pick({Path::automatic, Path::automatic, Path::comb, Path::flat_window, Path::dense});
   return {"discover" + text(shape, type), [=](int threads, std::size_t shift) {
@@ -417,8 +418,9 @@ Call dense_call(Random& random) {
   dense::Options options;
   options.device = Device::cpu();
   options.batch = batch;
-  options.normalization = random.pick(
-      {dense::Normalization::none, dense::Normalization::inverse_by_n, dense::Normalization::unitary});
+  options.normalization =
+      random.pick({dense::Options::Normalization::none, dense::Options::Normalization::inverse_by_n,
+                   dense::Options::Normalization::unitary});
   std::string layout = "contiguous";
   if (random.one_in(3)) {
     const auto cases = test::strided_cases(shape, batch);
@@ -461,32 +463,32 @@ Call dense_call(Random& random) {
 Call compact_call(Random& random) {
   const Shape shape = random.one_in(2) ? draw_shape(random) : Shape(random.pick({16, 100, 240, 1021}));
   const bool real = random.one_in(2);
-  dense::CompactOptions options;
+  dense::Options options;
   const auto storage = [&] {
     return random.pick(
         {dense::Storage::f32, dense::Storage::f16, dense::Storage::bf16, dense::Storage::block16});
   };
-  options.signal = storage();
-  options.spectrum = storage();
-  options.dense.device = Device::cpu();
-  options.dense.batch = shape.points() < 2000 ? random.pick({1, 3, 16}) : random.pick({1, 2});
+  options.formats.signal = storage();
+  options.formats.spectrum = storage();
+  options.device = Device::cpu();
+  options.batch = shape.points() < 2000 ? random.pick({1, 3, 16}) : random.pick({1, 2});
   const auto values = std::make_shared<const Signal>(
-      noise(random, options.dense.batch, shape, real ? ElementType::f32 : ElementType::c64));
+      noise(random, options.batch, shape, real ? ElementType::f32 : ElementType::c64));
   Call call{std::string("compact ") + (real ? "real" : "complex") + text(shape, values->type) + " " +
-                dense::to_string(options.signal) + " " + dense::to_string(options.spectrum),
+                dense::to_string(options.formats.signal) + " " + dense::to_string(options.formats.spectrum),
             [=](int threads, std::size_t) {
-              dense::CompactOptions with = options;
-              with.dense.threads = threads;
+              dense::Options with = options;
+              with.threads = threads;
               const dense::CompactPlan plan(shape, real ? Domain::real : Domain::complex, with);
-              const auto batch = static_cast<std::size_t>(options.dense.batch);
+              const auto batch = static_cast<std::size_t>(options.batch);
               std::vector<std::byte> signals(plan.signal_bytes()), spectra(plan.spectrum_bytes());
               std::vector<dense::CompactScale> given(batch), found(batch), returned(batch);
               const std::size_t bytes = signals.size() / batch;
               for (std::size_t b = 0; b < batch; ++b) {
                 const auto* from = reinterpret_cast<const float*>(values->samples.data());
-                given[b] =
-                    dense::store_compact(std::span(from + b * plan.signal_values(), plan.signal_values()),
-                                         options.signal, std::span(signals).subspan(b * bytes, bytes));
+                given[b] = dense::store_compact(
+                    std::span(from + b * plan.signal_values(), plan.signal_values()), options.formats.signal,
+                    std::span(signals).subspan(b * bytes, bytes));
               }
               plan.forward(signals, given, spectra, found);
               Results results;
@@ -502,7 +504,7 @@ Call compact_call(Random& random) {
               return results;
             }};
   if (long_float_line(shape, true))
-    call.class_of = [batch = options.dense.batch](int threads) { return threads > batch ? 1 : 0; };
+    call.class_of = [batch = options.batch](int threads) { return threads > batch ? 1 : 0; };
   return call;
 }
 
@@ -601,7 +603,7 @@ Call tracker_call(Random& random) {
             Tracker<Real> tracker(learn(views[0], {.keep = Largest{24}, .device = Device::cpu()}), with);
             Results results;
             for (std::size_t at = 0; at < views.size(); at += together) {
-              for (const TrackedFrame<Real>& tracked :
+              for (const typename Tracker<Real>::Frame& tracked :
                    tracker.push(std::span(views).subspan(at, std::min(together, views.size() - at)))) {
                 results.add("frames", tracked.spectrum);
                 results.add("actions", tracked.action);

@@ -25,8 +25,8 @@ Spectra whole_spectrum(const std::vector<Sample>& frame, const Shape& shape) {
 
 /// Evaluates the definition in sfft/tracker.hpp term by term over the whole grid. `old` may be any half of a
 /// real support.
-Similarity expected(const Shape& shape, bool real, std::vector<std::int64_t> old, const Spectra& before,
-                    const Spectra& now) {
+TrackedFrame::Similarity expected(const Shape& shape, bool real, std::vector<std::int64_t> old,
+                                  const Spectra& before, const Spectra& now) {
   const auto k = old.size();
   const auto both = [&](const std::vector<std::int64_t>& half) {
     std::set<std::int64_t> all(half.begin(), half.end());
@@ -64,7 +64,8 @@ Similarity expected(const Shape& shape, bool real, std::vector<std::int64_t> old
           std::abs(product) / std::sqrt(norm_before * norm_now), held / whole, 0};
 }
 
-void expect_same(const Similarity& found, const Similarity& reference, double tolerance) {
+void expect_same(const TrackedFrame::Similarity& found, const TrackedFrame::Similarity& reference,
+                 double tolerance) {
   EXPECT_DOUBLE_EQ(found.overlap, reference.overlap);
   EXPECT_NEAR(found.correlation, reference.correlation, tolerance);
   EXPECT_NEAR(found.energy, reference.energy, tolerance);
@@ -87,12 +88,13 @@ TEST(Similarity, OfRenewalsFollowsItsDefinition) {
     const auto frame = test::film_frame(kRows, kColumns, t, t <= 25 ? 1 : 2);  // a cut
     const std::vector<std::int64_t> old = support_of(tracker.current_template());
     const auto& tracked = tracker.push(SignalView(frame, kFilm));
-    const bool renewed = tracked.action == TrackAction::refreshed || tracked.action == TrackAction::relearned;
+    const bool renewed = tracked.action == TrackedFrame::Action::refreshed ||
+                         tracked.action == TrackedFrame::Action::relearned;
     ASSERT_EQ(tracked.similarity.has_value(), renewed) << "frame " << t;
     if (!renewed) continue;
     const Spectra now = whole_spectrum(frame, kFilm);
     expect_same(*tracked.similarity, expected(kFilm, true, old, before, now), 1e-5);
-    if (tracked.action == TrackAction::relearned && ++relearned == 1) {
+    if (tracked.action == TrackedFrame::Action::relearned && ++relearned == 1) {
       EXPECT_LT(tracked.similarity->overlap, 0.9) << "another scene";
     }
     before = now;
@@ -116,7 +118,9 @@ TEST(Similarity, OfEveryFrameWhereAskedFor) {
     EXPECT_GT(tracked.similarity->us, 0);
     const Spectra now = whole_spectrum(frame, kFilm);
     expect_same(*tracked.similarity, expected(kFilm, true, old, before, now), 1e-5);
-    if (tracked.action == TrackAction::refreshed || tracked.action == TrackAction::relearned) before = now;
+    if (tracked.action == TrackedFrame::Action::refreshed ||
+        tracked.action == TrackedFrame::Action::relearned)
+      before = now;
     // Measuring similarity changes nothing.
     const auto& other = plain.push(SignalView(frame, kFilm));
     EXPECT_EQ(tracked.action, other.action);
@@ -136,11 +140,11 @@ TEST(Similarity, OfAComplexSignalWhosePartsChange) {
   const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{8}});
   ASSERT_EQ(support_of(tmpl), old);
   Tracker<double> tracker(tmpl, {.similarity = true});
-  const Similarity same = tracker.push(SignalView(first, shape)).similarity.value();
+  const TrackedFrame::Similarity same = tracker.push(SignalView(first, shape)).similarity.value();
   EXPECT_DOUBLE_EQ(same.overlap, 1);
   EXPECT_NEAR(same.correlation, 1, 1e-12);
   EXPECT_NEAR(same.energy, 1, 1e-12);
-  const Similarity other = tracker.push(SignalView(second, shape)).similarity.value();
+  const TrackedFrame::Similarity other = tracker.push(SignalView(second, shape)).similarity.value();
   EXPECT_DOUBLE_EQ(other.overlap, 0.5) << "four of eight";
   expect_same(other, expected(shape, false, old, whole_spectrum(first, shape), whole_spectrum(second, shape)),
               1e-9);
@@ -155,7 +159,7 @@ TEST(Similarity, OfASupportOfOtherHalvesWithoutValues) {
   std::vector<std::int64_t> mirrored;
   for (const std::int64_t f : signal.support) mirrored.push_back(test::negated(shape, f));
   Tracker<double> tracker(Template::from_support(shape, Domain::real, mirrored), {.similarity = true});
-  const Similarity found = tracker.push(SignalView(samples, shape)).similarity.value();
+  const TrackedFrame::Similarity found = tracker.push(SignalView(samples, shape)).similarity.value();
   EXPECT_DOUBLE_EQ(found.overlap, 1);
   EXPECT_NEAR(found.energy, 1, 1e-12);
   EXPECT_TRUE(std::isnan(found.correlation));

@@ -59,9 +59,8 @@ std::vector<SignalView> views_of(const Frames& frames) {
   return views;
 }
 
-template <class Real>
-void expect_same(const TrackedFrame<Real>& got, const TrackedFrame<Real>& expected,
-                 const std::string& where) {
+template <class Frame>
+void expect_same(const Frame& got, const Frame& expected, const std::string& where) {
   EXPECT_EQ(got.index, expected.index) << where;
   ASSERT_EQ(got.action, expected.action) << where << ": " << got.reason << " / " << expected.reason;
   EXPECT_EQ(got.differencing, expected.differencing) << where;
@@ -113,7 +112,7 @@ TrackerOptions random_options(std::mt19937& random) {
 
 /// Pushes the stream both ways; counts the actions that occurred.
 template <class Real>
-void compare_streams(unsigned seed, int threads, std::map<TrackAction, int>& actions) {
+void compare_streams(unsigned seed, int threads, std::map<TrackedFrame::Action, int>& actions) {
   std::mt19937 random(seed);
   TrackerOptions options = random_options(random);
   options.plan.threads = threads;
@@ -135,7 +134,7 @@ void compare_streams(unsigned seed, int threads, std::map<TrackAction, int>& act
     ASSERT_EQ(results.size(), count);
     EXPECT_EQ(batched.results().data(), results.data());
     for (std::size_t i = 0; i < count; ++i) {
-      const TrackedFrame<Real>& expected = single.push(views[at + i]);
+      const auto& expected = single.push(views[at + i]);
       ++actions[expected.action];
       expect_same(results[i], expected, stream + std::to_string(at + i));
       if (testing::Test::HasFatalFailure()) return;
@@ -146,19 +145,20 @@ void compare_streams(unsigned seed, int threads, std::map<TrackAction, int>& act
 }
 
 TEST(TrackerBatch, IsOneFrameAfterAnother) {
-  std::map<TrackAction, int> actions;
+  std::map<TrackedFrame::Action, int> actions;
   for (unsigned seed = 1; seed <= 20; ++seed) {
     compare_streams<float>(seed, 1, actions);
     compare_streams<double>(seed + 100, 1, actions);
     if (HasFatalFailure()) return;
   }
-  for (const TrackAction action : {TrackAction::sparse, TrackAction::refreshed, TrackAction::relearned,
-                                   TrackAction::dense, TrackAction::calibrated})
+  for (const TrackedFrame::Action action :
+       {TrackedFrame::Action::sparse, TrackedFrame::Action::refreshed, TrackedFrame::Action::relearned,
+        TrackedFrame::Action::dense, TrackedFrame::Action::calibrated})
     EXPECT_GT(actions[action], 5) << to_string(action) << " hardly occurs: the streams test too little";
 }
 
 TEST(TrackerBatch, IsTheSameOnSeveralThreads) {
-  std::map<TrackAction, int> actions;
+  std::map<TrackedFrame::Action, int> actions;
   for (unsigned seed = 201; seed <= 206; ++seed) compare_streams<float>(seed, 3, actions);
 }
 
@@ -167,8 +167,8 @@ TEST(TrackerBatch, ExactlySparseFramesRunAheadAllTheWay) {
   const auto frame = signal.as<std::complex<float>>();
   const std::vector<SignalView> views(300, SignalView::line(frame));
   Tracker<float> tracker(Template::from_support(Shape{4096}, Domain::complex, signal.support));
-  for (const TrackedFrame<float>& tracked : tracker.push(views)) {
-    EXPECT_EQ(tracked.action, TrackAction::sparse);
+  for (const Tracker<float>::Frame& tracked : tracker.push(views)) {
+    EXPECT_EQ(tracked.action, TrackedFrame::Action::sparse);
     EXPECT_LE(test::relative_l2(tracked.spectrum.values, signal.values), 1e-5);
   }
   EXPECT_EQ(tracker.results().back().index, 299);

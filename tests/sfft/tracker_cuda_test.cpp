@@ -55,13 +55,13 @@ template <class Real, class T>
 void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path path, int batch,
              PlanOptions::Transfer transfer) {
   const std::size_t bytes = frames[0].size() * sizeof(T);
-  PageLockedMemory memory;
-  if (page_locked) memory = PageLockedMemory(frames.size() * bytes);
+  std::shared_ptr<std::byte> memory;
+  if (page_locked) memory = allocate_page_locked(frames.size() * bytes);
   std::vector<SignalView> views;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const T* at = frames[i].data();
     if (page_locked) {
-      auto* place = reinterpret_cast<T*>(memory.data() + i * bytes);
+      auto* place = reinterpret_cast<T*>(memory.get() + i * bytes);
       std::copy(frames[i].begin(), frames[i].end(), place);
       at = place;
     }
@@ -91,7 +91,7 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
     const auto others = ahead.push(all.subspan(at, count), rest.first(random() % (rest.size() + 1)));
     ASSERT_EQ(others.size(), count);
     for (std::size_t i = 0; i < count; ++i) {
-      const TrackedFrame<Real>& expected = single.push(views[at + i]);
+      const auto& expected = single.push(views[at + i]);
       const Spectrum<Real>& got = results[i].spectrum;
       ASSERT_EQ(results[i].action, expected.action)
           << at + i << ": " << results[i].reason << " / " << expected.reason;
@@ -112,7 +112,7 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
                   1e-3 * expected.spectrum.quality.relative_error + 1e-6);
     }
     // The current template is that of the last frame.
-    const TrackedFrame<Real>& last = results.back();
+    const auto& last = results.back();
     if (last.spectrum.quality.finite) {
       EXPECT_LE(error_of(last.spectrum, several.current_template(), views[at + count - 1]),
                 4 * last.spectrum.quality.relative_error + 1e-5)
@@ -202,7 +202,7 @@ TEST_F(TrackerCuda, FailuresWhileFramesAreUnderWayCostNone) {
   options.plan.batch = 32;
   const Template tmpl = learn(views[0], {.keep = Largest{50}, .reference = true});
   Tracker<float> undisturbed(tmpl, options);
-  std::vector<TrackAction> actions;
+  std::vector<TrackedFrame::Action> actions;
   for (const SignalView& view : views) actions.push_back(undisturbed.push(view).action);
   int failures = 0;
   for (int n = 1; n < 40; n += 2) {
@@ -224,7 +224,7 @@ TEST_F(TrackerCuda, FailuresWhileFramesAreUnderWayCostNone) {
         failing = false;
         EXPECT_EQ(*code, ErrorCode::out_of_memory);
       }
-      for (const TrackedFrame<float>& frame : tracker.results()) {
+      for (const Tracker<float>::Frame& frame : tracker.results()) {
         // The calibration has counted a frame twice if it failed and was pushed again.
         if (!failed) {
           EXPECT_EQ(frame.action, actions[done]) << done;
@@ -248,10 +248,10 @@ TEST_F(TrackerCuda, AnnouncedFramesMayBeFreed) {
   const Template tmpl = learn(SignalView(bytes[0], kShape), {.keep = Largest{50}, .reference = true});
   Tracker<float> tracker(tmpl, options), other(tmpl, options);
   {
-    const PageLockedMemory memory(bytes.size() * points);
+    const std::shared_ptr<std::byte> memory = allocate_page_locked(bytes.size() * points);
     std::vector<SignalView> views;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      auto* place = reinterpret_cast<std::uint8_t*>(memory.data() + i * points);
+      auto* place = reinterpret_cast<std::uint8_t*>(memory.get() + i * points);
       std::copy(bytes[i].begin(), bytes[i].end(), place);
       views.emplace_back(std::span<const std::uint8_t>(place, points), kShape);
     }
@@ -263,22 +263,21 @@ TEST_F(TrackerCuda, AnnouncedFramesMayBeFreed) {
   }
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const SignalView view(bytes[i], kShape);
-    const TrackAction expected = other.push(view).action;
+    const TrackedFrame::Action expected = other.push(view).action;
     if (i < 20) continue;
-    const TrackedFrame<float>& got = tracker.push(view);
+    const Tracker<float>::Frame& got = tracker.push(view);
     EXPECT_EQ(got.action, expected);
     EXPECT_EQ(got.index, static_cast<std::int64_t>(i));
   }
 }
 
 TEST_F(TrackerCuda, PageLockedMemoryIsReadInPlace) {
-  const PageLockedMemory memory(4096);
-  EXPECT_EQ(memory.bytes(), 4096u);
-  EXPECT_NE(detail::cuda::mapped_address(memory.data()), nullptr);
-  const PageLockedMemory shared = memory;  // copies refer to the same memory
-  EXPECT_EQ(shared.data(), memory.data());
-  EXPECT_EQ(test::code_of([] { PageLockedMemory(16, 99); }), ErrorCode::backend_unavailable);
-  EXPECT_EQ(PageLockedMemory().bytes(), 0u);
+  const std::shared_ptr<std::byte> memory = allocate_page_locked(4096);
+  EXPECT_NE(detail::cuda::mapped_address(memory.get()), nullptr);
+  EXPECT_NE(detail::cuda::mapped_address(memory.get() + 4095), nullptr);
+  EXPECT_EQ(test::code_of([] { static_cast<void>(allocate_page_locked(16, 99)); }),
+            ErrorCode::backend_unavailable);
+  EXPECT_EQ(allocate_page_locked(0), nullptr);
 }
 
 }  // namespace

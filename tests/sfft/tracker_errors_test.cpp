@@ -166,7 +166,7 @@ TEST(TrackerErrors, ChecksFindTheTrueErrorAndLeaveTheAnswerAsItIs) {
     const double rounding = 1e-5 * std::sqrt(norm);
     EXPECT_NEAR(tracked.check->norm_l2, std::sqrt(norm), rounding) << t;
     EXPECT_NEAR(tracked.check->error_l2, std::sqrt(error), rounding) << t << to_string(tracked.action);
-    if (tracked.action != TrackAction::sparse) continue;
+    if (tracked.action != TrackedFrame::Action::sparse) continue;
     ++sparse;
     EXPECT_EQ(got.path, Path::comb);
     EXPECT_LE(tracked.check->error_l2, 2 * got.quality.error_l2) << t;

@@ -56,7 +56,8 @@ TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
   for (int t = 31; t <= 45; ++t) {
     const auto frame = test::film_frame(kRows, kColumns, t, 2);  // another scene
     const auto& tracked = tracker.push(SignalView(frame, kShape));
-    if (tracked.action == TrackAction::relearned || tracked.action == TrackAction::refreshed) {
+    if (tracked.action == TrackedFrame::Action::relearned ||
+        tracked.action == TrackedFrame::Action::refreshed) {
       reasons += tracked.reason;
       EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frame, tracker.current_template())), 1e-5)
           << "a renewed frame is exact";
@@ -94,7 +95,7 @@ TEST(Tracker, LearnsInTheBackground) {
     const auto& tracked = tracker.push(views[t]);
     EXPECT_EQ(batched.results()[t % kBatch].action, tracked.action) << t;
     EXPECT_EQ(batched.results()[t % kBatch].spectrum.values, tracked.spectrum.values) << t;
-    if (tracked.action != TrackAction::relearned) continue;
+    if (tracked.action != TrackedFrame::Action::relearned) continue;
     ++relearned;
     const auto at = tracked.reason.rfind("at frame ");
     ASSERT_NE(at, std::string::npos) << tracked.reason;
@@ -115,8 +116,8 @@ TEST(Tracker, UnattainableAccuracySettlesOnDense) {
   for (int t = 1; t <= 40; ++t) {
     const auto frame = test::film_frame(kRows, kColumns, 3 * t);
     const auto& tracked = tracker.push(SignalView(frame, kShape));
-    dense += tracked.action == TrackAction::dense;
-    EXPECT_NE(tracked.action, TrackAction::sparse) << "frame " << t;
+    dense += tracked.action == TrackedFrame::Action::dense;
+    EXPECT_NE(tracked.action, TrackedFrame::Action::sparse) << "frame " << t;
     EXPECT_LE(tracked.spectrum.quality.relative_error, 2e-6);
   }
   EXPECT_GE(dense, 20) << "most frames go straight to dense";
@@ -129,11 +130,11 @@ TEST(Tracker, TakesAReferenceWhereFramesRepeat) {
                          {.plan = {.path = Path::comb}});
   const auto& tracked = tracker.push(SignalView(first, kShape));
   EXPECT_FALSE(tracked.differencing) << "one frame cannot show that frames repeat";
-  EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackAction::refreshed);
+  EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackedFrame::Action::refreshed);
   EXPECT_TRUE(tracked.differencing);
   EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(first, tracker.current_template())), 1e-5);
   EXPECT_TRUE(tracker.current_template().has_reference());
-  EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackAction::sparse);
+  EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackedFrame::Action::sparse);
 }
 
 TEST(Tracker, NaNFramesAreReportedAndForgotten) {
@@ -158,7 +159,7 @@ TEST(Tracker, WorksWithoutDifferencing) {
   Tracker<double> tracker(tmpl, {.plan = {.path = Path::comb}, .reference = false});
   const auto frame = test::film_frame(kRows, kColumns, 5);
   const auto& tracked = tracker.push(SignalView(frame, kShape));
-  EXPECT_EQ(tracked.action, TrackAction::sparse);
+  EXPECT_EQ(tracked.action, TrackedFrame::Action::sparse);
   EXPECT_FALSE(tracker.plan().info().reference);
   EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frame, tmpl)), 0.2);
 }

@@ -78,7 +78,7 @@ TEST(TrackerTones, DifferencesThatFailAreGivenUp) {
   int dense = 0;
   for (int t = 1; t < 400; ++t) {
     const auto x = frame_of(tones, t, 0.1, generator);
-    dense += tracker.push(SignalView(x, kShape)).action != TrackAction::sparse;
+    dense += tracker.push(SignalView(x, kShape)).action != TrackedFrame::Action::sparse;
   }
   EXPECT_FALSE(tracker.plan().info().reference);
   EXPECT_LE(dense, 40);
@@ -92,7 +92,7 @@ TEST(TrackerTones, APlanThatMissesTheAccuracyNarrowlyIsReplaced) {
   int dense = 0;
   for (int t = 1; t < 400; ++t) {
     const auto x = frame_of(tones, t, 0.3, generator);
-    dense += tracker.push(SignalView(x, kShape)).action != TrackAction::sparse;
+    dense += tracker.push(SignalView(x, kShape)).action != TrackedFrame::Action::sparse;
   }
   EXPECT_LE(dense, 40);
 }
@@ -125,7 +125,7 @@ TEST(TrackerTones, ADriftingToneIsNeverLostForLong) {
     for (int t = 1; t <= 400; ++t) {
       tones[1].frequency += rate;
       const auto x = frame_of(tones, t, 0.05, generator);
-      dense += tracker.push(SignalView(x, kShape)).action != TrackAction::sparse;
+      dense += tracker.push(SignalView(x, kShape)).action != TrackedFrame::Action::sparse;
       lost = holds(tracker.current_template(), tones[1].frequency) ? 0 : lost + 1;
       longest = std::max(longest, lost);
     }
@@ -165,7 +165,7 @@ TEST(TrackerTones, AToneThatPassesTheBucketOfAnotherKeepsFramesSparse) {
     for (int t = 1; t < 400; ++t, ++frames) {
       tones[1].frequency += step;
       const auto x = frame_of(tones, t, 0.15, generator);
-      dense += tracker.push(SignalView(x, kShape)).action != TrackAction::sparse;
+      dense += tracker.push(SignalView(x, kShape)).action != TrackedFrame::Action::sparse;
     }
   }
   EXPECT_LE(dense, frames / 10);
@@ -250,7 +250,7 @@ TEST(TrackerTones, FramesThatRepeatAreDifferencedThoughThePlanIsDense) {
   ASSERT_EQ(tracker.plan().info().path, Path::dense) << "without a reference 2 % is out of reach";
   int dense = 0;
   for (int t = 1; t <= 60; ++t)
-    dense += tracker.push(SignalView(film(t), shape)).action != TrackAction::sparse;
+    dense += tracker.push(SignalView(film(t), shape)).action != TrackedFrame::Action::sparse;
   EXPECT_TRUE(tracker.plan().info().reference);
 }
 

@@ -60,12 +60,12 @@ inline std::vector<double> loaded(const CompactArray& array, dense::Storage stor
 /// format.
 inline CompactArray room_for_signals(const dense::CompactPlan& plan) {
   return {std::vector<std::byte>(plan.signal_bytes(), std::byte{0xff}),
-          std::vector<dense::CompactScale>(static_cast<std::size_t>(plan.options().dense.batch)),
+          std::vector<dense::CompactScale>(static_cast<std::size_t>(plan.options().batch)),
           plan.signal_values()};
 }
 inline CompactArray room_for_spectra(const dense::CompactPlan& plan) {
   return {std::vector<std::byte>(plan.spectrum_bytes(), std::byte{0xff}),
-          std::vector<dense::CompactScale>(static_cast<std::size_t>(plan.options().dense.batch)),
+          std::vector<dense::CompactScale>(static_cast<std::size_t>(plan.options().batch)),
           plan.spectrum_values()};
 }
 

@@ -52,9 +52,7 @@ double gpu_bound(dense::Engine engine, double points) {
 class Workspace {
  public:
   explicit Workspace(std::size_t bytes) : memory_(bytes) {
-    if (bytes > 0) {
-      EXPECT_EQ(cudaMemset(memory_.data(), 0xff, bytes), cudaSuccess);
-    }
+    if (bytes > 0) fill_device(memory_, 0xff);
   }
   std::span<std::byte> get() const { return {memory_.data(), memory_.bytes()}; }
 
@@ -91,14 +89,17 @@ std::vector<T> inverse_on_device(const dense::Plan<Real>& plan,
 }
 
 /// Copies stored arrays from the host to the device and transforms them there.
-inline std::vector<std::byte> on_device(const dense::CompactPlan& plan, dense::Direction direction,
+inline std::vector<std::byte> on_device(const dense::CompactPlan& plan, detail::Direction direction,
                                         const std::vector<std::byte>& from,
-                                        const dense::CompactExponents& exponents = {}) {
-  const bool forward = direction == dense::Direction::forward;
+                                        const int* input_exponents = nullptr,
+                                        int* output_exponents = nullptr) {
+  const bool forward = direction == detail::Direction::forward;
   const OnDevice<std::byte> input(from), output(forward ? plan.spectrum_bytes() : plan.signal_bytes());
   const Workspace workspace(plan.device_workspace_bytes());
-  forward ? plan.enqueue_forward(input.get(), output.get(), workspace.get(), nullptr, exponents)
-          : plan.enqueue_inverse(input.get(), output.get(), workspace.get(), nullptr, exponents);
+  forward ? plan.enqueue_forward(input.get(), output.get(), workspace.get(), nullptr, input_exponents,
+                                 output_exponents)
+          : plan.enqueue_inverse(input.get(), output.get(), workspace.get(), nullptr, input_exponents,
+                                 output_exponents);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(input.read(), from) << "the input was changed";
   return output.read();

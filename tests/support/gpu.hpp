@@ -30,13 +30,19 @@ class GpuTest : public testing::Test {
   }
 };
 
+/// Fills memory and waits: the streams of the library do not wait for the one that fills.
+inline void fill_device(const detail::cuda::DeviceBuffer& buffer, int byte) {
+  EXPECT_EQ(cudaMemset(buffer.data(), byte, buffer.bytes()), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+}
+
 /// An array in device memory.
 template <class T>
 class OnDevice {
  public:
   explicit OnDevice(std::size_t count) : count_(count), buffer_(count * sizeof(T)) {
     // These bits are a NaN in every floating-point type.
-    EXPECT_EQ(cudaMemset(buffer_.data(), 0xff, buffer_.bytes()), cudaSuccess);
+    fill_device(buffer_, 0xff);
   }
   explicit OnDevice(const std::vector<T>& values)
       : count_(values.size()), buffer_(detail::cuda::upload(values)) {}

@@ -65,7 +65,7 @@ struct SelectiveCase {
     return chosen;
   }
 
-  void expect_above(const dense::Coefficients<Real>& kept, Real magnitude) const {
+  void expect_above(const typename dense::SelectivePlan<Real>::Coefficients& kept, Real magnitude) const {
     std::vector<std::int64_t> expected;
     for (std::size_t i = 0; i < spectra.size(); ++i) {
       if (std::abs(spectra[i]) > static_cast<double>(magnitude))

@@ -13,7 +13,7 @@ namespace sfft::test {
 /// A layout to test with, and its name.
 struct StridedCase {
   const char* name;
-  dense::Strides strides;
+  dense::Options::Strides strides;
 };
 
 /// Returns layouts of `batch` signals of a shape: padded rows, channels of one image, axes in reverse order,
@@ -21,7 +21,7 @@ struct StridedCase {
 inline std::vector<StridedCase> strided_cases(const Shape& shape, std::int64_t batch) {
   const int rank = shape.rank();
   const auto row_major = [&](std::int64_t step, std::int64_t padding) {
-    dense::Strides strides;
+    dense::Options::Strides strides;
     std::int64_t stride = step;
     for (int d = rank - 1; d >= 0; --d) {
       strides.dims[static_cast<std::size_t>(d)] = stride;
@@ -30,7 +30,7 @@ inline std::vector<StridedCase> strided_cases(const Shape& shape, std::int64_t b
     strides.batch = stride;
     return strides;
   };
-  dense::Strides channels = row_major(batch, 0), reversed;
+  dense::Options::Strides channels = row_major(batch, 0), reversed;
   channels.batch = 1;
   std::int64_t stride = 1;
   for (int d = 0; d < rank; ++d) {
@@ -38,7 +38,7 @@ inline std::vector<StridedCase> strided_cases(const Shape& shape, std::int64_t b
     stride *= shape[d];
   }
   reversed.batch = stride + 3;
-  dense::Strides pitched = row_major(1, 0);
+  dense::Options::Strides pitched = row_major(1, 0);
   pitched.batch += 5;
   return {{"padded rows", row_major(1, 3)},
           {"channels", channels},
@@ -48,7 +48,7 @@ inline std::vector<StridedCase> strided_cases(const Shape& shape, std::int64_t b
 }
 
 /// The offset of the element with linear index `flat` (row-major) of signal b.
-inline std::size_t place_of(const Shape& shape, const dense::Strides& strides, std::int64_t b,
+inline std::size_t place_of(const Shape& shape, const dense::Options::Strides& strides, std::int64_t b,
                             std::int64_t flat) {
   std::int64_t at = b * strides.batch;
   for (int d = shape.rank() - 1; d >= 0; --d) {
@@ -59,13 +59,13 @@ inline std::size_t place_of(const Shape& shape, const dense::Strides& strides, s
 }
 
 /// The number of elements from the first to the last, both included.
-inline std::size_t span_of(const Shape& shape, const dense::Strides& strides, std::int64_t batch) {
+inline std::size_t span_of(const Shape& shape, const dense::Options::Strides& strides, std::int64_t batch) {
   return place_of(shape, strides, batch - 1, shape.points() - 1) + 1;
 }
 
 template <class T>
-std::vector<T> spread(const std::vector<T>& packed, const Shape& shape, const dense::Strides& strides,
-                      std::int64_t batch, T gap) {
+std::vector<T> spread(const std::vector<T>& packed, const Shape& shape,
+                      const dense::Options::Strides& strides, std::int64_t batch, T gap) {
   std::vector<T> out(span_of(shape, strides, batch), gap);
   for (std::int64_t i = 0; i < batch * shape.points(); ++i)
     out[place_of(shape, strides, i / shape.points(), i % shape.points())] =
@@ -74,8 +74,8 @@ std::vector<T> spread(const std::vector<T>& packed, const Shape& shape, const de
 }
 
 template <class T>
-std::vector<T> collect(const std::vector<T>& placed, const Shape& shape, const dense::Strides& strides,
-                       std::int64_t batch) {
+std::vector<T> collect(const std::vector<T>& placed, const Shape& shape,
+                       const dense::Options::Strides& strides, std::int64_t batch) {
   std::vector<T> packed;
   for (std::int64_t i = 0; i < batch * shape.points(); ++i)
     packed.push_back(placed[place_of(shape, strides, i / shape.points(), i % shape.points())]);

@@ -24,7 +24,7 @@ using Exact = std::vector<std::complex<double>>;
 /// Transforms signals of one shape in double on the CPU.
 inline Exact exact_spectra(const Values& signals, const Shape& shape, bool inverse = false) {
   const dense::Plan<double> plan(shape, Domain::complex,
-                                 {.normalization = dense::Normalization::none,
+                                 {.normalization = dense::Options::Normalization::none,
                                   .device = Device::cpu(),
                                   .batch = static_cast<std::int64_t>(signals.size()) / shape.points()});
   Exact in(signals.begin(), signals.end()), out(in.size());

@@ -120,8 +120,9 @@ inline void expect_right(const CompactCase& c, const EmulatedKernels& kernels, s
   const auto batch = static_cast<std::size_t>(problem.batch);
   const std::vector<std::byte> signal = stored_batch(parts, batch, c.signal, 2);
   const std::vector<double> exact = loaded_batch(signal, c.signal, batch, parts.size());
-  const dense::Plan<double> plan(problem.shape, problem.real ? Domain::real : Domain::complex,
-                                 {.normalization = dense::Normalization::none, .batch = problem.batch});
+  const dense::Plan<double> plan(
+      problem.shape, problem.real ? Domain::real : Domain::complex,
+      {.normalization = dense::Options::Normalization::none, .batch = problem.batch});
   ComplexSignal expected(plan.spectrum_points());
   plan.forward(exact.data(), problem.real ? ElementType::f64 : ElementType::c128, expected);
 

@@ -25,7 +25,7 @@ inline constexpr detail::tuned::Limits kAmpere{163 << 10};
 inline constexpr detail::tuned::Limits kTuring{64 << 10};
 
 inline detail::DenseProblem dense_problem(const Shape& shape, bool real, std::int64_t batch = 1,
-                                          dense::Strides strides = {}) {
+                                          dense::Options::Strides strides = {}) {
   if (strides.batch == 0) {
     strides.batch = 1;
     for (int d = shape.rank(); d-- > 0; strides.batch *= shape[d])

@@ -53,7 +53,7 @@ TEST(DenseCheck, ErrorsAreThoseOfTheDefinitionWithoutTheMean) {
       error += std::norm(std::complex<double>(answer) - truth);
       norm += std::norm(truth);
     }
-    const ErrorCheck found = check.verify(SignalView(samples, kShape), spectrum);
+    const TrackedFrame::ErrorCheck found = check.verify(SignalView(samples, kShape), spectrum);
     EXPECT_NEAR(found.norm_l2, std::sqrt(norm), 1e-5 * std::sqrt(norm));
     EXPECT_NEAR(found.error_l2, std::sqrt(error), 1e-5 * std::sqrt(norm));
   }

@@ -66,7 +66,7 @@ TEST(FrameLog, IsBoundedAndKeepsPeaks) {
     record.index = i;
     record.us = 10;
     record.relative_error = i == 123456 ? 9.0 : 0.01;
-    record.action = i % 2 == 0 ? TrackAction::sparse : TrackAction::refreshed;
+    record.action = i % 2 == 0 ? TrackedFrame::Action::sparse : TrackedFrame::Action::refreshed;
     if (i % 10 == 0) {
       record.true_error = i == 77770 ? 5.0 : 0.02;
       record.covered = i % 20 == 0;

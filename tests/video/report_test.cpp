@@ -300,9 +300,9 @@ TEST(Reports, ListRenewalsWithTheirSimilarity) {
   EXPECT_EQ(html_report(report).find("How similar"), std::string::npos) << "nothing is known of it";
   FrameRecord cut;
   cut.index = 7;
-  cut.action = TrackAction::relearned;
+  cut.action = TrackedFrame::Action::relearned;
   cut.reason = "a <cut>";
-  cut.similarity = Similarity{0.25, 0.125, 0.5, 3.0};
+  cut.similarity = TrackedFrame::Similarity{0.25, 0.125, 0.5, 3.0};
   report.frames.push_back(cut);
   cut.index = 9;
   cut.similarity->correlation = std::numeric_limits<double>::quiet_NaN();

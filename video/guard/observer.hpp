@@ -54,7 +54,7 @@ class Observer {
 
   std::shared_ptr<const Learned> learned_;
   double full_;
-  Workspace<float> workspace_;
+  Workspace workspace_;
   Spectrum<float> spectrum_;
   std::vector<std::complex<float>> values_, previous_, reference_values_;
   Registrar registrar_;

@@ -31,7 +31,7 @@ SmallPictures::SmallPictures(const Layout& layout)
       step_y_(static_cast<double>(layout.region.height) / height_),
       region_width_(layout.region.width),
       region_height_(layout.region.height),
-      plan_(Shape{height_, width_}, Domain::real, {.normalization = dense::Normalization::none}),
+      plan_(Shape{height_, width_}, Domain::real, {.normalization = dense::Options::Normalization::none}),
       taper_(layout.block.size()),
       structure_taper_(layout.block.size()),
       half_(plan_.spectrum_points()),

@@ -73,11 +73,11 @@ DevicePictures picture_slots(std::size_t slots, std::size_t frame_bytes, int dev
   }
 }
 
-PageLockedMemory lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {
+std::shared_ptr<std::byte> lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {
   try {
-    return PageLockedMemory(slots * frame_bytes, device);
+    return allocate_page_locked(slots * frame_bytes, device);
   } catch (const std::exception&) {
-    return {};
+    return nullptr;
   }
 }
 

@@ -68,8 +68,8 @@ std::int64_t batch_limit_bytes();
 /// Allocates GPU memory for the slots of frames that the GPU decodes. Empty if the allocation fails.
 DevicePictures picture_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept;
 
-/// Allocates page-locked memory for slots that the GPU reads in place. Empty if the allocation fails; the
+/// Allocates page-locked memory for slots that the GPU reads in place. Null if the allocation fails; the
 /// host then gathers the frames.
-PageLockedMemory lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept;
+std::shared_ptr<std::byte> lock_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept;
 
 }  // namespace sfft::video

@@ -68,7 +68,7 @@ void DenseCheck::time(const SignalView& frame, std::vector<RunReport::DenseTimes
   }
 }
 
-ErrorCheck DenseCheck::verify(const SignalView& frame, const Spectrum<float>& spectrum) {
+TrackedFrame::ErrorCheck DenseCheck::verify(const SignalView& frame, const Spectrum<float>& spectrum) {
   if (support_ != spectrum.support) {
     exact_.emplace(shape_, *spectrum.support, threads_);
     support_ = spectrum.support;
@@ -85,7 +85,7 @@ ErrorCheck DenseCheck::verify(const SignalView& frame, const Spectrum<float>& sp
   return {std::sqrt(error), std::sqrt(norm), 0};
 }
 
-void note(const ErrorCheck& check, FrameRecord& record) {
+void note(const TrackedFrame::ErrorCheck& check, FrameRecord& record) {
   record.us -= check.us;  // the check is not part of the transform
   record.true_error = check.norm_l2 > 0 ? check.error_l2 / check.norm_l2 : 0;
   // Exact results report no error, and float rounding is not a failure of the error estimate.

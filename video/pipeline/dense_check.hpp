@@ -39,7 +39,7 @@ class DenseTimer {
  public:
   DenseTimer(const Shape& shape, dense::Engine engine, int threads)
       : plan_(shape, Domain::real,
-              {.engine = engine, .planning = dense::Planning::estimate, .threads = threads}),
+              {.engine = engine, .planning = dense::Options::Planning::estimate, .threads = threads}),
         spectrum_(plan_.spectrum_points()),
         workspace_(plan_.workspace_bytes()) {}
 
@@ -65,14 +65,14 @@ class DenseCheck {
 
   void time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times);
   /// Compares a spectrum with the exact one, as Tracker's check does.
-  ErrorCheck verify(const SignalView& frame, const Spectrum<float>& spectrum);
+  TrackedFrame::ErrorCheck verify(const SignalView& frame, const Spectrum<float>& spectrum);
 
  private:
   /// A dense plan for the support of the verified spectra, with its workspace and result.
   struct Exact {
     Exact(const Shape& shape, std::span<const std::int64_t> support, int threads);
     Plan<float> plan;
-    Workspace<float> workspace;
+    Workspace workspace;
     Spectrum<float> spectrum;
   };
 
@@ -85,7 +85,7 @@ class DenseCheck {
 };
 
 /// Adds the result of a check to a frame's record, whose other members must already be set.
-void note(const ErrorCheck& check, FrameRecord& record);
+void note(const TrackedFrame::ErrorCheck& check, FrameRecord& record);
 
 /// Whether to time dense transforms on this frame. The first frames and a few later ones are timed: enough
 /// for a median, but too few to dominate the run. `times_us`: times of one engine so far.

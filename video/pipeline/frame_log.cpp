@@ -52,13 +52,13 @@ void FrameLog::push_back(const FrameRecord& record) {
     verified_.add(record, *record.true_error);
   }
   if (record.similarity) {
-    const Similarity& found = *record.similarity;
+    const TrackedFrame::Similarity& found = *record.similarity;
     if (std::isfinite(found.overlap)) overlap.push_back(found.overlap);
     if (std::isfinite(found.correlation)) correlation.push_back(found.correlation);
     if (std::isfinite(found.energy)) old_energy.push_back(found.energy);
     similarity_us.push_back(found.us);
   }
-  if (record.action == TrackAction::refreshed || record.action == TrackAction::relearned)
+  if (record.action == TrackedFrame::Action::refreshed || record.action == TrackedFrame::Action::relearned)
     renewals_.add(record, record.relative_error);
 }
 

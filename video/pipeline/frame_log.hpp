@@ -16,7 +16,7 @@ namespace sfft::video {
 /// What happened to one frame.
 struct FrameRecord {
   std::int64_t index = 0;
-  TrackAction action = TrackAction::sparse;
+  TrackedFrame::Action action = TrackedFrame::Action::sparse;
   /// Time in the tracker, with copying but without --similarity. It is at least the time of the copy, even if
   /// the copy overlapped with decoding: decoded frames cannot be transformed faster than they are copied.
   double us = 0;
@@ -29,7 +29,7 @@ struct FrameRecord {
   std::optional<bool> covered;       ///< true L2 error <= 2 × reported
   bool finite = true;
   std::string reason;
-  std::optional<Similarity> similarity;  ///< to the template in use before this frame, if known
+  std::optional<TrackedFrame::Similarity> similarity;  ///< to the template in use before this frame, if known
 };
 
 /// Keeps one record per interval of frames. The intervals double in length whenever there are too many.

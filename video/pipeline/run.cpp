@@ -184,7 +184,7 @@ class Reading {
                             .frame_bytes = frame_bytes,
                             .like = like()};
     DevicePictures pictures;
-    PageLockedMemory memory;
+    std::shared_ptr<std::byte> memory;
     if (run_->on_gpu() && source_.on_gpu() && !options_.device.several()) {
       pictures = picture_slots(batching.slots, frame_bytes, options_.device.gpu_number());
       decoding.memory = {pictures.data(), pictures.bytes()};
@@ -194,7 +194,7 @@ class Reading {
     if (run_->on_gpu()) preparing = prepare_in_background();
     if (run_->on_gpu() && decoding.memory.empty()) {
       memory = lock_slots(batching.slots, frame_bytes, options_.device.gpu_number());
-      decoding.memory = {memory.data(), memory.bytes()};
+      if (memory != nullptr) decoding.memory = {memory.get(), batching.slots * frame_bytes};
     }
     const Expected expected{*run_};
     Decoder decoder(source_, decoding);

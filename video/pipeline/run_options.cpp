@@ -33,7 +33,7 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   TrackerOptions tracking;
   tracking.plan.device = options.device;
   tracking.plan.transfer = options.transfer;
-  if (!on_gpu) tracking.plan.frames_in = FramesIn::page_locked;
+  if (!on_gpu) tracking.plan.page_locked_frames = true;
   tracking.plan.batch =
       plan_batch({options.batch, options.device.backend() == Backend::cuda, live, options.threads,
                   options.device.several() ? static_cast<int>(options.device.gpus().size()) : 0});

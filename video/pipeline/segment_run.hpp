@@ -98,7 +98,7 @@ class SegmentRun {
     } catch (...) {
       failure = std::current_exception();
     }
-    const std::span<const TrackedFrame<float>> results = tracker_->results();
+    const std::span<const Tracker<float>::Frame> results = tracker_->results();
     const StageTimer timer(report_.stages.results_us);
     ++report_.pushes;
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -128,7 +128,7 @@ class SegmentRun {
   /// Number of frames that the latest transform() finished.
   std::size_t transformed() const { return tracker_->results().size(); }
 
-  void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {
+  void record(const SignalView& view, const Tracker<float>::Frame& tracked, std::int64_t index) {
     FrameRecord record;
     record.copy_us = tracked.spectrum.transfer_us;
     record.us = std::max(tracked.us, record.copy_us);

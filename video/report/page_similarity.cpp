@@ -16,7 +16,7 @@ namespace sfft::video {
 namespace {
 
 /// Similarity in per cent, for frames whose similarity is known.
-std::vector<ChartPoint> similarity_line(const RunReport& report, double Similarity::*share) {
+std::vector<ChartPoint> similarity_line(const RunReport& report, double TrackedFrame::Similarity::*share) {
   std::vector<ChartPoint> line;
   for (const FrameRecord& frame : report.frames.frames()) {
     if (!frame.similarity || !std::isfinite(*frame.similarity.*share)) continue;
@@ -33,7 +33,7 @@ std::string renewal_table(const RunReport& report) {
       "<div class='scroll'><table><tr><th>frame</th><th>renewal</th><th>overlap of supports</th>"
       "<th>correlation</th><th>energy of the old support</th></tr>";
   for (std::size_t i = 0; i < std::min(kMax, renewals.size()); ++i) {
-    const Similarity known = renewals[i].similarity.value_or(Similarity{});
+    const TrackedFrame::Similarity known = renewals[i].similarity.value_or(TrackedFrame::Similarity{});
     text += fmt::format("<tr title='{}'><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
                         escape(renewals[i].reason), renewals[i].index, to_string(renewals[i].action),
                         percent(known.overlap), percent(known.correlation), percent(known.energy));
@@ -51,15 +51,17 @@ std::string similarity_section(const RunReport& report) {
   if (report.frames.similarity_us.empty()) return "";
   std::string text = "<h2>How similar to the template</h2>";
   if (report.similarity) {
-    Chart chart{"Similarity of each frame to the template before it",
-                "overlap of supports",
-                "",
-                similarity_line(report, &Similarity::overlap),
-                {},
-                {},
-                false,
-                {{"second", "spectral correlation", similarity_line(report, &Similarity::correlation)},
-                 {"third", "energy that the support holds", similarity_line(report, &Similarity::energy)}}};
+    Chart chart{
+        "Similarity of each frame to the template before it",
+        "overlap of supports",
+        "",
+        similarity_line(report, &TrackedFrame::Similarity::overlap),
+        {},
+        {},
+        false,
+        {{"second", "spectral correlation", similarity_line(report, &TrackedFrame::Similarity::correlation)},
+         {"third", "energy that the support holds",
+          similarity_line(report, &TrackedFrame::Similarity::energy)}}};
     text += svg(chart);
     text += fmt::format(
         "<p class='note'>Each frame was also transformed densely for this: {:.1f} µs more per frame, which "

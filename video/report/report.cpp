@@ -33,7 +33,7 @@ nlohmann::ordered_json stages(const RunReport& report) {
 nlohmann::ordered_json renewals(const RunReport& report) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const FrameRecord& frame : report.frames.renewals()) {
-    const Similarity known = frame.similarity.value_or(Similarity{});
+    const TrackedFrame::Similarity known = frame.similarity.value_or(TrackedFrame::Similarity{});
     list.push_back({{"frame", frame.index},
                     {"action", to_string(frame.action)},
                     {"reason", frame.reason},
@@ -172,7 +172,7 @@ std::string csv_header() {
 }
 
 std::string csv_row(const FrameRecord& frame) {
-  const Similarity known = frame.similarity.value_or(Similarity{});
+  const TrackedFrame::Similarity known = frame.similarity.value_or(TrackedFrame::Similarity{});
   const auto share = [](double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; };
   return fmt::format("{},{},{:.3f},{:.6g},{:.6g},{:.6g},{},{},{},{},{}\n", frame.index,
                      to_string(frame.action), frame.us, frame.relative_error, frame.error_l2, frame.residual,

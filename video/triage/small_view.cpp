@@ -73,7 +73,7 @@ SmallView::SmallView(const SignalView& first_frame, int k, double max_samples)
   workspace_ = plan_->make_workspace();
   spectrum_ = plan_->make_spectrum();
   drawing_.emplace(Shape{height_, width_}, Domain::real,
-                   dense::Options{.normalization = dense::Normalization::none});
+                   dense::Options{.normalization = dense::Options::Normalization::none});
   half_.resize(drawing_->spectrum_points());
   drawing_workspace_.resize(drawing_->workspace_bytes() + 64);
 

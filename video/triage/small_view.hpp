@@ -45,7 +45,7 @@ class SmallView {
   int width_ = 0, height_ = 0;
   std::optional<Plan<float>> plan_;
   std::optional<dense::Plan<float>> drawing_;
-  Workspace<float> workspace_;
+  Workspace workspace_;
   Spectrum<float> spectrum_;
   /// Where a coefficient goes in the small picture's half spectrum, and with which factor.
   struct Place {

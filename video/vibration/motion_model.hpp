@@ -56,7 +56,7 @@ class MotionModel {
   Picture reference_;
   double prior_px_;
   double step_;  ///< spacing of the cells in pixels
-  Workspace<float> workspace_;
+  Workspace workspace_;
   Spectrum<float> spectrum_;
   std::vector<float> weight_;  ///< per coefficient; 0 for the mean
   std::map<std::pair<int, int>, Cell> cells_;

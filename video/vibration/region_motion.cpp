@@ -84,7 +84,7 @@ struct RegionMotion::Impl {
   Region region;
   RegionMotionOptions options;
   std::optional<Plan<float>> plan;  ///< none if the region has no structure
-  std::optional<Workspace<float>> workspace;
+  std::optional<Workspace> workspace;
   std::optional<PhaseShiftEstimator> estimator;
   Spectrum<float> spectrum;
   std::vector<std::complex<float>> reference;

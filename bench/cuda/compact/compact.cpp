@@ -33,7 +33,7 @@ using namespace sfft;
 using namespace sfft::bench;
 using dense::CompactPlan;
 using dense::Engine;
-using dense::Planning;
+using Planning = dense::Options::Planning;
 using dense::Storage;
 using nlohmann::json;
 
@@ -166,8 +166,8 @@ json time_float(Timer& timer, const Case& what, Arena& arena, const dense::Plan<
 }
 
 json time_compact(Timer& timer, Arena& arena, const CompactPlan& plan) {
-  const dense::CompactOptions& options = plan.options();
-  const DeviceBuffer signals = arena.signals(options.signal), spectra(arena.spectrum_bytes(options.spectrum)),
+  const dense::Options::Formats& formats = plan.options().formats;
+  const DeviceBuffer signals = arena.signals(formats.signal), spectra(arena.spectrum_bytes(formats.spectrum)),
                      workspace(plan.device_workspace_bytes());
   json row = timed(
       timer,
@@ -175,10 +175,9 @@ json time_compact(Timer& timer, Arena& arena, const CompactPlan& plan) {
         plan.enqueue_forward(signals.data(), spectra.data(), {workspace.data(), workspace.bytes()}, stream);
       },
       signals.bytes());
-  row["exponent"] = plan.exponent(dense::Direction::forward);
-  row["relative_l2"] =
-      arena.error(spectra, options.signal, options.spectrum, plan.exponent(dense::Direction::forward));
-  row["predicted"] = plan.predicted_error(dense::Direction::forward);
+  row["exponent"] = plan.forward_info().exponent;
+  row["relative_l2"] = arena.error(spectra, formats.signal, formats.spectrum, plan.forward_info().exponent);
+  row["predicted"] = plan.forward_info().predicted_error;
   row["engine"] = plan.engine_name();
   row["reason"] = plan.reason();
   return row;
@@ -197,15 +196,13 @@ json time_cufft_half(Timer& timer, const Case& what, Arena& arena) {
 }
 
 CompactPlan planned(const Case& what, Storage storage, Storage between, Planning planning) {
-  return CompactPlan(what.shape(), what.real ? Domain::real : Domain::complex,
-                     {.signal = storage,
-                      .spectrum = storage,
-                      .between = between,
-                      .signal_peak = 1,
-                      .dense = {.planning = planning,
-                                .normalization = dense::Normalization::none,
-                                .device = Device::gpu(),
-                                .batch = what.batch}});
+  return CompactPlan(
+      what.shape(), what.real ? Domain::real : Domain::complex,
+      {.planning = planning,
+       .normalization = dense::Options::Normalization::none,
+       .device = Device::gpu(),
+       .batch = what.batch,
+       .formats = {.signal = storage, .spectrum = storage, .between = between, .signal_peak = 1}});
 }
 
 /// Runs one case and returns every candidate's time and error. A candidate that fails gets a reason instead;
@@ -222,7 +219,7 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
   std::future<dense::Plan<float>> floats = std::async(launch, [&what] {
     return dense::Plan<float>(
         what.shape(), what.real ? Domain::real : Domain::complex,
-        {.normalization = dense::Normalization::none, .device = Device::gpu(), .batch = what.batch});
+        {.normalization = dense::Options::Normalization::none, .device = Device::gpu(), .batch = what.batch});
   });
   struct Candidate {
     const char* name;

@@ -166,7 +166,8 @@ void print(const json& row) {
 bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& result) {
   Timer timer;
   DenseSettings settings;
-  settings.planning = arguments.quick ? dense::Planning::estimate : dense::Planning::measure;
+  settings.planning =
+      arguments.quick ? dense::Options::Planning::estimate : dense::Options::Planning::measure;
   result["copies_tb_s"] = copy_bandwidths(timer);
   for (const auto& [way, tb_s] : result["copies_tb_s"].items())
     settings.copy_bandwidth_tb_s = std::max(settings.copy_bandwidth_tb_s, tb_s.get<double>());

@@ -11,7 +11,7 @@
 namespace sfft::bench {
 
 struct DenseSettings {
-  dense::Planning planning = dense::Planning::measure;
+  dense::Options::Planning planning = dense::Options::Planning::measure;
   double copy_bandwidth_tb_s = 0;  ///< bytes read and written by the fastest copy of this run
 };
 

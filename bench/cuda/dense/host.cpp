@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using Value = std::complex<float>;
 
-dense::Plan<float> plan_of(const DenseCase& what, dense::Planning planning, json& row) {
+dense::Plan<float> plan_of(const DenseCase& what, dense::Options::Planning planning, json& row) {
   dense::Options options = library_options(what, dense::Engine::tuned, planning);
   const Shape shape(what.problem.extents);
   try {

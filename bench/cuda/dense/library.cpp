@@ -67,16 +67,18 @@ LibraryPlan make(const DenseCase& what, const dense::Options& options) {
 
 }  // namespace
 
-dense::Options library_options(const DenseCase& what, dense::Engine engine, dense::Planning planning) {
+dense::Options library_options(const DenseCase& what, dense::Engine engine,
+                               dense::Options::Planning planning) {
   return {.engine = engine,
           .planning = planning,
-          .normalization = dense::Normalization::none,
+          .normalization = dense::Options::Normalization::none,
           .device = Device::gpu(),
           .batch = what.problem.batch,
           .signal_strides = {}};
 }
 
-LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Planning planning) {
+LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine,
+                              dense::Options::Planning planning) {
   const dense::Options options = library_options(what, engine, planning);
   return what.problem.double_precision ? make<double>(what, options) : make<float>(what, options);
 }

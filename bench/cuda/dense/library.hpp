@@ -11,7 +11,8 @@
 namespace sfft::bench {
 
 /// The options with which the benchmarks plan a problem on the GPU, without scaling.
-dense::Options library_options(const DenseCase& what, dense::Engine engine, dense::Planning planning);
+dense::Options library_options(const DenseCase& what, dense::Engine engine,
+                               dense::Options::Planning planning);
 
 /// The candidates of a plan, and what the plan reports about itself.
 struct LibraryPlan {
@@ -22,6 +23,6 @@ struct LibraryPlan {
 };
 
 /// Throws the plan's exceptions: Error(backend_unavailable) for an engine that does not support the problem.
-LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Planning planning);
+LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Options::Planning planning);
 
 }  // namespace sfft::bench

@@ -44,7 +44,7 @@ class Ways {
   }
 
   void library(const DenseCase& what, const std::string& contender, dense::Engine engine,
-               dense::Planning planning) {
+               dense::Options::Planning planning) {
     attempt(contender, [&] {
       LibraryPlan plan = make_library_plan(what, engine, planning);
       row_[contender] = {{"engine", plan.engine},

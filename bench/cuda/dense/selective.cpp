@@ -53,7 +53,7 @@ class Selection {
     magnitude_ = *at;
   }
 
-  json above(dense::Engine engine, dense::Planning planning) {
+  json above(dense::Engine engine, dense::Options::Planning planning) {
     const auto plan = dense::SelectivePlan<float>::above(Shape(what_.problem.extents),
                                                          what_.problem.real ? Domain::real : Domain::complex,
                                                          library_options(what_, engine, planning));
@@ -76,7 +76,7 @@ class Selection {
     return timed;
   }
 
-  json at(dense::Engine engine, dense::Planning planning) {
+  json at(dense::Engine engine, dense::Options::Planning planning) {
     const auto plan = dense::SelectivePlan<float>::at(Shape(what_.problem.extents),
                                                       what_.problem.real ? Domain::real : Domain::complex,
                                                       support_, library_options(what_, engine, planning));

@@ -78,9 +78,8 @@ double sparse_from_host(const std::vector<int>& devices, std::int64_t frames, co
     views.emplace_back(std::span(first, points), kFrame);
   }
   const Template tmpl = learn(views[0], {.keep = Largest{1000}, .reference = true});
-  const Plan<float> plan(tmpl, {.device = Device::gpus(devices),
-                                .batch = static_cast<int>(frames),
-                                .frames_in = FramesIn::page_locked});
+  const Plan<float> plan(
+      tmpl, {.device = Device::gpus(devices), .batch = static_cast<int>(frames), .page_locked_frames = true});
   auto workspace = plan.make_workspace();
   std::vector<Spectrum<float>> spectra(views.size(), plan.make_spectrum());
   return wall_us([&] { plan.execute(views, spectra, workspace); }) / static_cast<double>(frames);

@@ -168,8 +168,8 @@ class Graph {
 json time_library(const Shape& shape, const Settings& settings, const std::set<int>& different) {
   const dense::SlabPlan<float> plan(
       shape, settings.real ? Domain::real : Domain::complex,
-      {.planning = settings.measure ? dense::Planning::measure : dense::Planning::estimate,
-       .normalization = dense::Normalization::none,
+      {.planning = settings.measure ? dense::Options::Planning::measure : dense::Options::Planning::estimate,
+       .normalization = dense::Options::Normalization::none,
        .device = Device::gpus(settings.devices),
        .exchange = settings.packed ? dense::Storage::block16 : dense::Storage::f32});
   const Arrays arrays(plan);

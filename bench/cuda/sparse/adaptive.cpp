@@ -65,7 +65,7 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
   Preparation preparation;
   // Earlier plans are kept, so that no time includes a destructor.
   std::deque<Plan<float>> plans;
-  std::deque<Workspace<float>> workspaces;
+  std::deque<Workspace> workspaces;
   const auto transform = [&](std::int64_t last) {
     in_chunks(1, last, [&](std::int64_t at, std::int64_t count) {
       plans.back().enqueue({frames.data() + at * points, ElementType::u8, shape, count}, out,

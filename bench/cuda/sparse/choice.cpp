@@ -110,7 +110,7 @@ void time_choice(Timer& timer, const Recording& recording, const std::function<v
             const Plan<float> plan(tmpl, {.device = Device::gpu(),
                                           .batch = static_cast<int>(batch),
                                           .path = path,
-                                          .frames_in = from_host ? FramesIn::page_locked : FramesIn::any});
+                                          .page_locked_frames = from_host});
             way["us"] = from_host ? host_us(plan, frames, batch) : device_us(timer, plan, frames, batch);
             const PlanInfo& info = plan.info();
             way["path"] = to_string(info.path);

@@ -45,29 +45,28 @@ json time_host_frames(const Recording& recording, double max_samples) {
     const char* name;
     PlanOptions::Transfer transfer;
     int threads;
-    FramesIn frames_in = FramesIn::any;
+    bool page_locked_frames = false;
   };
   const int cores = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
   row["cores"] = cores;
-  const Way ways[] = {
-      {"automatic", PlanOptions::Transfer::automatic, 1},
-      {"gather, 1 thread", PlanOptions::Transfer::gather, 1},
-      {"gather, 4 threads", PlanOptions::Transfer::gather, 4},
-      {"gather, all cores", PlanOptions::Transfer::gather, cores},
-      {"mapped", PlanOptions::Transfer::mapped, 1},
-      {"rows", PlanOptions::Transfer::rows, 1},
-      {"whole", PlanOptions::Transfer::whole, 1},
-      {"rows of a plan for page-locked frames", PlanOptions::Transfer::automatic, 1, FramesIn::page_locked}};
+  const Way ways[] = {{"automatic", PlanOptions::Transfer::automatic, 1},
+                      {"gather, 1 thread", PlanOptions::Transfer::gather, 1},
+                      {"gather, 4 threads", PlanOptions::Transfer::gather, 4},
+                      {"gather, all cores", PlanOptions::Transfer::gather, cores},
+                      {"mapped", PlanOptions::Transfer::mapped, 1},
+                      {"rows", PlanOptions::Transfer::rows, 1},
+                      {"whole", PlanOptions::Transfer::whole, 1},
+                      {"rows of a plan for page-locked frames", PlanOptions::Transfer::automatic, 1, true}};
   std::vector<Spectrum<float>> reference;
-  for (const auto& [name, transfer, threads, frames_in] : ways) {
-    const bool own = frames_in == FramesIn::page_locked;  // the plan then also sets its sample budget
+  for (const auto& [name, transfer, threads, page_locked_frames] : ways) {
+    const bool own = page_locked_frames;  // the plan then also sets its sample budget
     const Plan<float> plan(
         tmpl, {.device = Device::gpu(),
                .batch = static_cast<int>(kChunk),
                .max_samples = !own && max_samples > 0 ? std::optional(max_samples) : std::nullopt,
                .threads = threads,
                .transfer = transfer,
-               .frames_in = frames_in});
+               .page_locked_frames = page_locked_frames});
     auto workspace = plan.make_workspace();
     std::vector<Spectrum<float>> spectra(views.size(), plan.make_spectrum());
     plan.execute(views, spectra, workspace);

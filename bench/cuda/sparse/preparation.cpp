@@ -56,7 +56,7 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
                                  estimates.as<Quality>()};
   detail::StepTrace trace;
   std::optional<Plan<float>> plan;
-  std::optional<Workspace<float>> workspace;
+  std::optional<Workspace> workspace;
   std::vector<std::vector<double>> times;  // one list of times per step
   std::vector<double> totals;
   for (int i = 0; i < kTimes + 3; ++i) {

@@ -76,8 +76,8 @@ std::vector<Case> cases(const Settings& settings) {
 
 dense::Options options(const Case& what, Engine engine, bool search = false) {
   return {.engine = engine,
-          .planning = search ? dense::Planning::measure : dense::Planning::estimate,
-          .normalization = dense::Normalization::none,
+          .planning = search ? dense::Options::Planning::measure : dense::Options::Planning::estimate,
+          .normalization = dense::Options::Normalization::none,
           .device = Device::gpu(),
           .batch = what.batch};
 }

@@ -41,12 +41,12 @@ class FftwEngine final : public DenseEngine<Real> {
   using std_complex = std::complex<Real>;
 
  public:
-  FftwEngine(const Shape& shape, bool real, dense::Planning planning, int threads)
+  FftwEngine(const Shape& shape, bool real, dense::Options::Planning planning, int threads)
       : points_(shape.points()),
         row_(shape[shape.rank() - 1]),
         spectrum_points_(real ? points_ / row_ * (row_ / 2 + 1) : points_),
         real_(real),
-        measure_(planning == dense::Planning::measure),
+        measure_(planning == dense::Options::Planning::measure),
         forward_complex_(complex_plan(shape, FFTW_FORWARD), complex_bytes(), complex_bytes(), flags(),
                          threads),
         inverse_complex_(complex_plan(shape, FFTW_BACKWARD), complex_bytes(), complex_bytes(), flags(),
@@ -146,7 +146,7 @@ bool have_fftw() noexcept {
 
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape& shape, bool real,
-                                                          dense::Planning planning, int threads) {
+                                                          dense::Options::Planning planning, int threads) {
   return std::make_unique<const FftwEngine<Real>>(shape, real, planning, threads);
 }
 
@@ -161,7 +161,7 @@ bool have_fftw() noexcept {
 }
 
 template <class Real>
-std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape&, bool, dense::Planning, int) {
+std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape&, bool, dense::Options::Planning, int) {
   return nullptr;
 }
 
@@ -171,8 +171,9 @@ std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape&, bool, de
 
 namespace sfft::detail {
 
-template std::unique_ptr<const DenseEngine<float>> make_fftw_engine(const Shape&, bool, dense::Planning, int);
-template std::unique_ptr<const DenseEngine<double>> make_fftw_engine(const Shape&, bool, dense::Planning,
-                                                                     int);
+template std::unique_ptr<const DenseEngine<float>> make_fftw_engine(const Shape&, bool,
+                                                                    dense::Options::Planning, int);
+template std::unique_ptr<const DenseEngine<double>> make_fftw_engine(const Shape&, bool,
+                                                                     dense::Options::Planning, int);
 
 }  // namespace sfft::detail

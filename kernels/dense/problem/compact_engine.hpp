@@ -9,6 +9,8 @@
 
 namespace sfft::detail {
 
+enum class Direction : std::uint8_t { forward, inverse };
+
 /// How the values of a compact problem are stored, and how large they may be.
 struct CompactFormats {
   dense::Storage signal = dense::Storage::f16, spectrum = dense::Storage::f16, between = dense::Storage::f32;
@@ -17,20 +19,20 @@ struct CompactFormats {
   /// it is at most the peak above.
   bool signal_found = false, spectrum_found = false;
 
-  dense::Storage source(dense::Direction direction) const noexcept {
-    return direction == dense::Direction::forward ? signal : spectrum;
+  dense::Storage source(Direction direction) const noexcept {
+    return direction == Direction::forward ? signal : spectrum;
   }
-  dense::Storage target(dense::Direction direction) const noexcept {
-    return direction == dense::Direction::forward ? spectrum : signal;
+  dense::Storage target(Direction direction) const noexcept {
+    return direction == Direction::forward ? spectrum : signal;
   }
-  double source_peak(dense::Direction direction) const noexcept {
-    return direction == dense::Direction::forward ? signal_peak : spectrum_peak;
+  double source_peak(Direction direction) const noexcept {
+    return direction == Direction::forward ? signal_peak : spectrum_peak;
   }
-  bool source_found(dense::Direction direction) const noexcept {
-    return direction == dense::Direction::forward ? signal_found : spectrum_found;
+  bool source_found(Direction direction) const noexcept {
+    return direction == Direction::forward ? signal_found : spectrum_found;
   }
   /// Whether results, or values between steps, would overflow if the peak were not found.
-  bool needs_exponents(dense::Direction direction) const noexcept {
+  bool needs_exponents(Direction direction) const noexcept {
     return source_found(direction) &&
            (target(direction) == dense::Storage::f16 || between == dense::Storage::f16);
   }
@@ -44,10 +46,10 @@ class GpuCompactEngine {
   /// Bytes of 256-byte aligned device memory for one execution in either direction.
   virtual std::size_t workspace_bytes() const noexcept = 0;
   /// Stored results are `scale` times the sums of stored values.
-  virtual void run(dense::Direction direction, const void* from, void* to, double scale, std::byte* workspace,
+  virtual void run(Direction direction, const void* from, void* to, double scale, std::byte* workspace,
                    CUstream_st* stream) const = 0;
   /// The number of times that values are stored between steps.
-  virtual int handovers(dense::Direction direction) const noexcept = 0;
+  virtual int handovers(Direction direction) const noexcept = 0;
   virtual double kernel_error() const noexcept = 0;  ///< relative, in addition to the error of floats
   virtual std::string name() const = 0;
   virtual std::string kernel() const = 0;  ///< like GpuDenseEngine::kernel()

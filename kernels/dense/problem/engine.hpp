@@ -56,7 +56,7 @@ std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape
 /// Null if this build has no FFTW. `threads` share each transform.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_fftw_engine(const Shape& shape, bool real,
-                                                          dense::Planning planning, int threads);
+                                                          dense::Options::Planning planning, int threads);
 bool have_fftw() noexcept;
 
 }  // namespace sfft::detail

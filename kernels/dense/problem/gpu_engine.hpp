@@ -22,7 +22,7 @@ struct DenseProblem {
   Shape shape{1};
   bool real = false;
   std::int64_t batch = 1;
-  dense::Strides strides;
+  dense::Options::Strides strides;
   int device = 0;
   bool forward_only = false;  ///< inverse() is never called
 

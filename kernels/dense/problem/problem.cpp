@@ -70,8 +70,8 @@ std::string to_string(const DenseProblem& problem) {
   return text + fmt::format("{}", problem.strides.batch);
 }
 
-dense::Strides contiguous_strides(const Shape& shape) noexcept {
-  dense::Strides strides;
+dense::Options::Strides contiguous_strides(const Shape& shape) noexcept {
+  dense::Options::Strides strides;
   std::int64_t stride = 1;
   for (int d = shape.rank() - 1; d >= 0; stride *= shape[d--])
     strides.dims[static_cast<std::size_t>(d)] = stride;
@@ -80,7 +80,7 @@ dense::Strides contiguous_strides(const Shape& shape) noexcept {
 }
 
 bool DenseProblem::contiguous() const noexcept {
-  const dense::Strides expected = contiguous_strides(shape);
+  const dense::Options::Strides expected = contiguous_strides(shape);
   for (int d = 0; d < shape.rank(); ++d) {
     const auto at = static_cast<std::size_t>(d);
     if (shape[d] > 1 && strides.dims[at] != expected.dims[at]) return false;
@@ -104,7 +104,7 @@ DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& o
                   fmt::format("there is a stride for dimension {}, the shape {} has {}", d + 1,
                               shape.to_string(), shape.rank()));
   }
-  const dense::Strides natural = contiguous_strides(shape);
+  const dense::Options::Strides natural = contiguous_strides(shape);
   if (!given) problem.strides.dims = natural.dims;
   if (!given && options.signal_strides.batch == 0) problem.strides.batch = natural.batch;
   check_strides(problem);
@@ -137,16 +137,16 @@ std::int64_t span_points(const DenseProblem& problem) noexcept {
   return span;
 }
 
-DenseScales scales_of(dense::Normalization normalization, std::int64_t points) noexcept {
+DenseScales scales_of(dense::Options::Normalization normalization, std::int64_t points) noexcept {
   const double by_n = 1 / static_cast<double>(points);
   switch (normalization) {
-    case dense::Normalization::none:
+    case dense::Options::Normalization::none:
       break;
-    case dense::Normalization::inverse_by_n:
+    case dense::Options::Normalization::inverse_by_n:
       return {1, by_n};
-    case dense::Normalization::forward_by_n:
+    case dense::Options::Normalization::forward_by_n:
       return {by_n, 1};
-    case dense::Normalization::unitary:
+    case dense::Options::Normalization::unitary:
       return {std::sqrt(by_n), std::sqrt(by_n)};
   }
   return {};

@@ -6,7 +6,7 @@
 
 namespace sfft::detail {
 
-dense::Strides contiguous_strides(const Shape& shape) noexcept;
+dense::Options::Strides contiguous_strides(const Shape& shape) noexcept;
 /// The problem of a plan, with strides of 0 filled in. Throws Error(invalid_argument or size_overflow) for
 /// invalid options: a batch below 1, strides that are not positive or let elements overlap.
 DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& options);
@@ -32,6 +32,6 @@ std::string to_string(const DenseProblem& problem);
 struct DenseScales {
   double forward = 1, inverse = 1;
 };
-DenseScales scales_of(dense::Normalization normalization, std::int64_t points) noexcept;
+DenseScales scales_of(dense::Options::Normalization normalization, std::int64_t points) noexcept;
 
 }  // namespace sfft::detail

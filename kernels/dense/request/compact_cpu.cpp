@@ -15,7 +15,6 @@ namespace sfft::detail {
 namespace {
 
 using dense::CompactScale;
-using dense::Direction;
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
@@ -56,7 +55,7 @@ class CompactCpuRunner final : public CompactRunner {
   }
 
   std::size_t device_workspace_bytes() const noexcept override { return 0; }
-  void enqueue(Direction, const void*, void*, const dense::CompactExponents&, std::byte*,
+  void enqueue(Direction, const void*, void*, const CompactExponents&, std::byte*,
                CUstream_st*) const override {
     throw Error(ErrorCode::backend_unavailable, "this plan is on the CPU and cannot be enqueued");
   }

@@ -22,9 +22,8 @@ namespace sfft::detail {
 
 namespace {
 
-using dense::Direction;
 using dense::Engine;
-using dense::Planning;
+using Planning = dense::Options::Planning;
 using dense::Storage;
 
 /// The name in wisdom for a float plan between two conversions.
@@ -49,7 +48,7 @@ class CompactGpuRunner : public CompactRunner {
                 "enqueue_inverse()");
   }
   std::size_t device_workspace_bytes() const noexcept override { return found_bytes_ + own_bytes(); }
-  void enqueue(Direction direction, const void* from, void* to, const dense::CompactExponents& exponents,
+  void enqueue(Direction direction, const void* from, void* to, const CompactExponents& exponents,
                std::byte* workspace, CUstream_st* stream) const override {
     const cuda::DeviceScope scope(problem_.device);
     const bool finds = request_.formats.source_found(direction) && exponents.output != nullptr;

@@ -12,7 +12,6 @@
 
 namespace sfft::detail {
 
-using dense::Direction;
 using dense::Storage;
 
 constexpr double kLargestF16 = 65504;
@@ -63,23 +62,24 @@ void check_peak(const CompactRequest& request, Direction direction) {
 
 }  // namespace
 
-CompactRequest make_compact_request(const Shape& shape, bool real, const dense::CompactOptions& options) {
-  for (const Storage storage : {options.signal, options.spectrum, options.between}) check_storage(storage);
-  const dense::Strides& strides = options.dense.signal_strides;
+CompactRequest make_compact_request(const Shape& shape, bool real, const dense::Options& options) {
+  const dense::Options::Formats& formats = options.formats;
+  for (const Storage storage : {formats.signal, formats.spectrum, formats.between}) check_storage(storage);
+  const dense::Options::Strides& strides = options.signal_strides;
   if (strides.batch != 0 || std::any_of(strides.dims.begin(), strides.dims.end(),
                                         [](std::int64_t stride) { return stride != 0; })) {
     throw Error(ErrorCode::invalid_argument,
                 "compact signals are contiguous: leave the strides at 0, or use dense::Plan");
   }
   CompactRequest request{
-      make_request(shape, real, options.dense),
-      {options.signal, options.spectrum, options.between, peak_of(options.signal_peak, options.signal),
-       peak_of(options.spectrum_peak, options.spectrum),
-       options.signal != Storage::f16 && !options.signal_peak,
-       options.spectrum != Storage::f16 && !options.spectrum_peak}};
+      make_request(shape, real, options),
+      {formats.signal, formats.spectrum, formats.between, peak_of(formats.signal_peak, formats.signal),
+       peak_of(formats.spectrum_peak, formats.spectrum),
+       formats.signal != Storage::f16 && !formats.signal_peak,
+       formats.spectrum != Storage::f16 && !formats.spectrum_peak}};
   refuse_several(request.dense, "CompactPlan");
-  if (for_gpu(options.dense)) {
-    if (options.between == Storage::block16)
+  if (for_gpu(options)) {
+    if (formats.between == Storage::block16)
       throw Error(ErrorCode::backend_unavailable,
                   "kernels hand over no block16: set `between` to f16 or f32");
     check_peak(request, Direction::forward);

@@ -17,7 +17,7 @@ namespace sfft::detail {
 namespace {
 
 using dense::Engine;
-using dense::Planning;
+using Planning = dense::Options::Planning;
 
 template <class Real>
 std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, const DenseRequest& request) {

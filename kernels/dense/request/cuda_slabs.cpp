@@ -49,7 +49,7 @@ DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options o
   const bool fast =
       planes.real && extents.size() == 2 && std::all_of(extents.begin(), extents.end(), has_fast_lines<Real>);
   const bool free = options.engine == dense::Engine::automatic &&
-                    options.planning == dense::Planning::estimate &&
+                    options.planning == dense::Options::Planning::estimate &&
                     !Wisdom::global().find(gpu_platform(planes.device), wisdom_problem<Real>(planes));
   if (large && fast && free) {
     options.engine = dense::Engine::tuned;
@@ -162,7 +162,8 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
       if (steps == nullptr) {
         on_device(place.device, [&] {
           steps = std::make_shared<const SlabSteps<Real>>(
-              fft_, place.device, !problem_.real, request.options.planning == dense::Planning::measure);
+              fft_, place.device, !problem_.real,
+              request.options.planning == dense::Options::Planning::measure);
         });
       }
       place.steps = steps;

@@ -103,7 +103,7 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
   const Engine engine = request.options.engine;
   const bool remembered = known && known->engine == dense::to_string(engine);
   return {make<Real>(engine, request, remembered ? known->kernel : "",
-                     request.options.planning == dense::Planning::measure),
+                     request.options.planning == dense::Options::Planning::measure),
           engine, "the engine was requested"};
 }
 
@@ -138,7 +138,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
   const cuda::DeviceScope scope(request.problem.device);
   const WisdomPlatform platform = gpu_platform(request.problem.device);
   const WisdomProblem key = wisdom_problem<Real>(request.problem);
-  const bool measure = request.options.planning == dense::Planning::measure;
+  const bool measure = request.options.planning == dense::Options::Planning::measure;
   const std::optional<WisdomEntry> known =
       Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
   if (request.options.engine == Engine::automatic && measure)
@@ -146,7 +146,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
   if (request.options.engine != Engine::automatic) return named<Real>(request, known);
   if (known) return remembered<Real>(request, *known);
   return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
-          fmt::format("no wisdom for {} on {}: cuFFT; Planning::measure finds out which engine is faster",
+          fmt::format("no wisdom for {} on {}: cuFFT; planning = measure finds out which engine is faster",
                       key.transform, platform.device)};
 }
 

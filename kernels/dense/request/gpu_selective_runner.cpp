@@ -72,7 +72,8 @@ class GpuSelection final : public SelectiveRunner<Real> {
     run(signals, type, support_->part(values), workspace, stream);
   }
 
-  dense::Coefficients<Real> above(const void* signals, ElementType type, Real magnitude) const override {
+  void above(const void* signals, ElementType type, Real magnitude, std::vector<std::int64_t>& kept_indices,
+             std::vector<Value>& kept_values) const override {
     const cuda::DeviceScope scope(problem_.device);
     const cuda::OwnedStream stream;
     const cuda::DeviceBuffer input = to_device(signals, type, stream.get()),
@@ -90,7 +91,11 @@ class GpuSelection final : public SelectiveRunner<Real> {
       std::uint64_t found = 0;
       cuda::copy_to_host(&found, count.data(), sizeof found, stream.get());
       cuda::synchronize(stream.get());
-      if (found <= room) return sorted(indices, values, static_cast<std::size_t>(found), stream.get());
+      if (found <= room) {
+        append_sorted(indices, values, static_cast<std::size_t>(found), kept_indices, kept_values,
+                      stream.get());
+        return;
+      }
       capacity = static_cast<std::int64_t>(found);
     }
   }
@@ -130,8 +135,9 @@ class GpuSelection final : public SelectiveRunner<Real> {
     return input;
   }
 
-  static dense::Coefficients<Real> sorted(const cuda::DeviceBuffer& indices, const cuda::DeviceBuffer& values,
-                                          std::size_t count, cuda::Stream stream) {
+  static void append_sorted(const cuda::DeviceBuffer& indices, const cuda::DeviceBuffer& values,
+                            std::size_t count, std::vector<std::int64_t>& kept_indices,
+                            std::vector<Value>& kept_values, cuda::Stream stream) {
     std::vector<std::int64_t> found(count);
     std::vector<Value> x(count);
     cuda::copy_to_host(found.data(), indices.data(), count * sizeof(std::int64_t), stream);
@@ -140,12 +146,10 @@ class GpuSelection final : public SelectiveRunner<Real> {
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return found[a] < found[b]; });
-    dense::Coefficients<Real> kept;
     for (const std::size_t i : order) {
-      kept.indices.push_back(found[i]);
-      kept.values.push_back(x[i]);
+      kept_indices.push_back(found[i]);
+      kept_values.push_back(x[i]);
     }
-    return kept;
   }
 
   DenseProblem problem_;

@@ -108,7 +108,7 @@ template <class Real>
 std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
                           const WisdomPlatform& platform) {
   const WisdomProblem key = wisdom_key<Real>(request);
-  if (request.options.planning == dense::Planning::measure) {
+  if (request.options.planning == dense::Options::Planning::measure) {
     fft.measure();
     if (request.options.host_share) return "the host's share was requested";
     std::string shares;
@@ -127,7 +127,7 @@ std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
       return "wisdom: the host's shares were measured before";
     }
   }
-  return "the host's shares follow from assumed rates; Planning::measure finds out";
+  return "the host's shares follow from assumed rates; planning = measure finds out";
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ void check_device(const dense::Options& options) {
 
 void check_enumerators(const dense::Options& options) {
   check_enumerator(options.engine, Engine::tensor, "Options::engine");
-  check_enumerator(options.planning, dense::Planning::measure, "Options::planning");
-  check_enumerator(options.normalization, dense::Normalization::unitary, "Options::normalization");
+  check_enumerator(options.planning, dense::Options::Planning::measure, "Options::planning");
+  check_enumerator(options.normalization, dense::Options::Normalization::unitary, "Options::normalization");
   check_enumerator(options.exchange, dense::Storage::block16, "Options::exchange");
 }
 
@@ -114,6 +114,13 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
   }
   check_memory(request.problem, request.options);
   return request;
+}
+
+void refuse_formats(const dense::Options& options) {
+  if (options.formats != dense::Options::Formats{}) {
+    throw Error(ErrorCode::invalid_argument,
+                "Options::formats is for dense::CompactPlan: leave it out, or make such a plan");
+  }
 }
 
 void refuse_several(const DenseRequest& request, const char* plan) {

@@ -27,6 +27,8 @@ struct DenseRequest {
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// Throws Error(backend_unavailable) if the request is for several devices.
 void refuse_several(const DenseRequest& request, const char* plan);
+/// Throws Error(invalid_argument) if Options::formats is set, which only CompactPlan uses.
+void refuse_formats(const dense::Options& options);
 /// Whether exchanged values are packed in block16. Throws Error(invalid_argument) for plans of double.
 template <class Real>
 bool exchanges_packed(const DenseRequest& request) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/dense/request/runner.hpp"
 #include "sfft/dense_options.hpp"
@@ -23,8 +24,9 @@ class SelectiveRunner {
                              CUstream_st* stream) const = 0;
   virtual void enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
                           std::byte* workspace, CUstream_st* stream) const = 0;
-  /// Arrays are in host memory.
-  virtual dense::Coefficients<Real> above(const void* signals, ElementType type, Real magnitude) const = 0;
+  /// Arrays are in host memory. Appends to `indices` and `values`, by ascending index.
+  virtual void above(const void* signals, ElementType type, Real magnitude,
+                     std::vector<std::int64_t>& indices, std::vector<std::complex<Real>>& values) const = 0;
   virtual void at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const = 0;
   virtual bool stores_spectrum() const noexcept = 0;
   virtual dense::Engine engine() const noexcept = 0;

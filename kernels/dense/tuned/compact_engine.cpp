@@ -23,7 +23,6 @@ namespace sfft::detail {
 
 namespace {
 
-using dense::Direction;
 using tuned::Executable;
 using tuned::Formats;
 using tuned::Program;

@@ -102,7 +102,7 @@ TEST(Block16, LengthsAndFallbacks) {
   EXPECT_EQ(dense::compact_bytes(64, Storage::block16), 132u);
   // Numbers beyond the range of float count as infinite.
   const dense::CompactPlan plan(Shape(16), Domain::complex,
-                                {.signal = Storage::block16, .spectrum = Storage::block16});
+                                {.formats = {.signal = Storage::block16, .spectrum = Storage::block16}});
   CompactArray signal = room_for_signals(plan);
   std::fill(signal.bytes.begin(), signal.bytes.end(), std::byte{127});
   EXPECT_FALSE(forward(plan, signal).scales[0].finite);

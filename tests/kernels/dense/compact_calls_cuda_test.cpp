@@ -11,18 +11,16 @@
 namespace sfft::test {
 namespace {
 
-using dense::CompactOptions;
 using dense::CompactPlan;
-using dense::Direction;
 using dense::Engine;
 using dense::Storage;
+using detail::Direction;
 
 class CompactCallsCuda : public GpuTest {};
 
 TEST_F(CompactCallsCuda, CallsCanBeCaptured) {
   for (const Engine engine : gpu_engines()) {
-    CompactOptions options;
-    options.dense = {.engine = engine, .device = Device::gpu(), .batch = 4};
+    const dense::Options options{.engine = engine, .device = Device::gpu(), .batch = 4};
     const CompactPlan plan(Shape(480), Domain::complex, options);
     const CompactArray signal = stored(parts_of(random_signal(4 * 480, 2), false), 4, Storage::f16);
     const std::vector<std::byte> expected = on_device(plan, Direction::forward, signal.bytes);
@@ -44,8 +42,7 @@ TEST_F(CompactCallsCuda, CallsCanBeCaptured) {
 }
 
 TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
-  CompactOptions options;
-  options.dense = {.engine = Engine::cufft, .device = Device::gpu()};
+  const dense::Options options{.engine = Engine::cufft, .device = Device::gpu()};
   const CompactPlan plan(Shape(64), Domain::complex, options);
   const OnDevice<std::byte> input(plan.signal_bytes() + 4), output(plan.spectrum_bytes());
   const Workspace workspace(plan.device_workspace_bytes());
@@ -60,29 +57,29 @@ TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
   std::vector<std::byte> host(plan.signal_bytes()), result(plan.spectrum_bytes());
   EXPECT_EQ(code_of([&] { plan.forward(host, {}, result, {}); }), ErrorCode::backend_unavailable);
   const auto made = [&](Storage signal, std::optional<double> peak) {
-    CompactOptions asked = options;
-    asked.signal = signal;
-    asked.signal_peak = peak;
-    return code_of([&] { CompactPlan(Shape(64), Domain::complex, asked); });
+    dense::Options changed = options;
+    changed.formats.signal = signal;
+    changed.formats.signal_peak = peak;
+    return code_of([&] { CompactPlan(Shape(64), Domain::complex, changed); });
   };
   EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, std::nullopt), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums beyond the range of float";
-  CompactOptions unknown = options;
-  unknown.signal = Storage::bf16;
+  dense::Options unknown = options;
+  unknown.formats.signal = Storage::bf16;
   const CompactPlan finding(Shape(64), Domain::complex, unknown);
   const Workspace room(finding.device_workspace_bytes());
   const OnDevice<int> exponents(1);
   EXPECT_EQ(code_of([&] { finding.enqueue_forward(input.get(), output.get(), room.get(), nullptr); }),
             ErrorCode::invalid_argument)
       << "f16 results whose exponents go nowhere";
-  EXPECT_EQ(
-      code_of([&] {
-        finding.enqueue_forward(input.get(), output.get(), room.get(), nullptr, {nullptr, exponents.get()});
-      }),
-      std::nullopt);
-  CompactOptions handing = options;
-  handing.between = Storage::block16;
+  EXPECT_EQ(code_of([&] {
+              finding.enqueue_forward(input.get(), output.get(), room.get(), nullptr, nullptr,
+                                      exponents.get());
+            }),
+            std::nullopt);
+  dense::Options handing = options;
+  handing.formats.between = Storage::block16;
   EXPECT_EQ(code_of([&] { CompactPlan(Shape(64), Domain::complex, handing); }),
             ErrorCode::backend_unavailable);
   EXPECT_EQ(made(Storage::f16, 0), ErrorCode::invalid_argument);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sfft/dense_selective.hpp"
 #include "tests/support/compact.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/throws.hpp"
@@ -25,7 +26,7 @@ TEST(CompactValues, ZerosStayZero) {
     const CompactArray zeros = stored(std::vector<double>(64, 0.0), 1, storage);
     EXPECT_EQ(zeros.scales[0].exponent, 0);
     EXPECT_EQ(zeros.scales[0].relative_error, 0);
-    const CompactPlan plan(Shape(32), Domain::complex, {.signal = storage, .spectrum = storage});
+    const CompactPlan plan(Shape(32), Domain::complex, {.formats = {.signal = storage, .spectrum = storage}});
     const CompactArray spectrum = forward(plan, zeros);
     EXPECT_EQ(loaded(spectrum, storage), std::vector<double>(64, 0.0));
     EXPECT_EQ(spectrum.scales[0].exponent, 0);
@@ -59,7 +60,7 @@ TEST(CompactValues, NanAndInfinitiesStayWhereTheyAre) {
 TEST(CompactValues, OneSpoiledTransformSpoilsNoOther) {
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), kInfinity}) {
     std::vector<double> parts = parts_of(random_signal(3 * 40, 1), false);
-    const CompactPlan plan(Shape(40), Domain::complex, {.dense = {.batch = 3}});
+    const CompactPlan plan(Shape(40), Domain::complex, {.batch = 3});
     const CompactArray good = forward(plan, stored(parts, 3, Storage::f16));
     parts[80 + 11] = bad;
     const CompactArray found = forward(plan, stored(parts, 3, Storage::f16));
@@ -78,7 +79,7 @@ TEST(CompactValues, OneSpoiledTransformSpoilsNoOther) {
 /// Subnormal numbers that the user stores without an exponent are as exact as others.
 TEST(CompactValues, SubnormalInputs) {
   for (const Storage storage : {Storage::f16, Storage::bf16}) {
-    const CompactPlan plan(Shape(12), Domain::complex, {.signal = storage, .spectrum = storage});
+    const CompactPlan plan(Shape(12), Domain::complex, {.formats = {.signal = storage, .spectrum = storage}});
     CompactArray signal = room_for_signals(plan);
     auto* parts = reinterpret_cast<unsigned short*>(signal.bytes.data());
     for (unsigned i = 0; i < 24; ++i) parts[i] = static_cast<unsigned short>(1 + 3 * i % 60);
@@ -133,12 +134,17 @@ TEST(CompactCalls, BadArgumentsAreRefused) {
   EXPECT_EQ(with(Bytes(odd).last(32), Scales(scales), Bytes(spectrum), Scales(scales)),
             ErrorCode::invalid_argument)
       << "not aligned";
-  const auto made = [](const dense::CompactOptions& options) {
+  const auto made = [](const dense::Options& options) {
     return code_of([&] { CompactPlan(Shape(8), Domain::complex, options); });
   };
-  EXPECT_EQ(made({.signal = static_cast<Storage>(9)}), ErrorCode::invalid_argument);
-  EXPECT_EQ(made({.dense = {.signal_strides = {{2, 0, 0}, 16}}}), ErrorCode::invalid_argument);
-  EXPECT_EQ(made({.dense = {.batch = 0}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(made({.formats = {.signal = static_cast<Storage>(9)}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(made({.signal_strides = {{2, 0, 0}, 16}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(made({.batch = 0}), ErrorCode::invalid_argument);
+  const dense::Options formats{.formats = {.signal = Storage::bf16}};
+  EXPECT_EQ(code_of([&] { dense::Plan<float>(Shape(8), Domain::complex, formats); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { dense::SelectivePlan<float>::above(Shape(8), Domain::complex, formats); }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(CompactCalls, StoringRefusesWhatDoesNotFit) {

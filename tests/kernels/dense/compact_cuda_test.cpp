@@ -18,11 +18,10 @@
 namespace sfft::test {
 namespace {
 
-using dense::CompactOptions;
 using dense::CompactPlan;
-using dense::Direction;
 using dense::Engine;
 using dense::Storage;
+using detail::Direction;
 
 class CompactCuda : public GpuTest {};
 
@@ -89,11 +88,13 @@ struct Case {
 void expect_right(const Case& c, Engine engine) {
   SCOPED_TRACE(c.shape.to_string() + (c.real ? " real " : " complex ") + to_string(c.signal) + " " +
                to_string(c.spectrum) + " " + to_string(c.between) + " " + dense::to_string(engine));
-  CompactOptions options{.signal = c.signal, .spectrum = c.spectrum, .between = c.between};
-  options.dense = {.engine = engine, .device = Device::gpu(), .batch = c.batch};
+  dense::Options options{.engine = engine,
+                         .device = Device::gpu(),
+                         .batch = c.batch,
+                         .formats = {.signal = c.signal, .spectrum = c.spectrum, .between = c.between}};
   const double peak = c.signal == Storage::f16 ? 65504 : 0x1p15, wide = 0x1p30;
-  options.signal_peak = peak;
-  if (c.spectrum != Storage::f16) options.spectrum_peak = wide;
+  options.formats.signal_peak = peak;
+  if (c.spectrum != Storage::f16) options.formats.spectrum_peak = wide;
   std::optional<CompactPlan> plan;
   try {
     plan.emplace(c.shape, c.real ? Domain::real : Domain::complex, options);
@@ -116,18 +117,17 @@ void expect_right(const Case& c, Engine engine) {
 
   CompactArray spectrum{on_device(*plan, Direction::forward, array.bytes), plain.scales,
                         plan->spectrum_values()};
-  for (auto& scale : spectrum.scales) scale.exponent = plan->exponent(Direction::forward);
+  for (auto& scale : spectrum.scales) scale.exponent = plan->forward_info().exponent;
   const double error = relative_l2(complex_of(loaded(spectrum, c.spectrum), false), expected);
   // Predictions for block16 depend on how the largest of 32 values fill an octave.
   const double within = c.signal == Storage::block16 || c.spectrum == Storage::block16 ? 1.5 : 1.25;
-  EXPECT_LE(error, within * plan->predicted_error(Direction::forward) + 2e-6);
+  EXPECT_LE(error, within * plan->forward_info().predicted_error + 2e-6);
   CompactArray back{on_device(*plan, Direction::inverse, spectrum.bytes), plain.scales, plain.values};
   for (auto& scale : back.scales)
-    scale.exponent = plan->exponent(Direction::forward) + plan->exponent(Direction::inverse);
-  EXPECT_LE(relative_l2(loaded(back, c.signal), exact),
-            within * std::hypot(plan->predicted_error(Direction::forward),
-                                plan->predicted_error(Direction::inverse)) +
-                2e-6);
+    scale.exponent = plan->forward_info().exponent + plan->inverse_info().exponent;
+  EXPECT_LE(
+      relative_l2(loaded(back, c.signal), exact),
+      within * std::hypot(plan->forward_info().predicted_error, plan->inverse_info().predicted_error) + 2e-6);
 }
 
 TEST_F(CompactCuda, EveryEngineAndFormat) {
@@ -175,9 +175,9 @@ TEST_F(CompactCuda, KindsOfKernels) {
 TEST_F(CompactCuda, KernelsOfBlock16) {
   const auto engine_of = [](const Shape& shape, bool real, std::int64_t batch) {
     const CompactPlan plan(shape, real ? Domain::real : Domain::complex,
-                           {.signal = Storage::block16,
-                            .spectrum = Storage::block16,
-                            .dense = {.device = Device::gpu(), .batch = batch}});
+                           {.device = Device::gpu(),
+                            .batch = batch,
+                            .formats = {.signal = Storage::block16, .spectrum = Storage::block16}});
     return plan.engine_name();
   };
   for (const Shape& shape :
@@ -210,8 +210,8 @@ TEST_F(CompactCuda, NothingOverflows) {
       for (const bool real : {false, true}) {
         for (const Storage between : {Storage::f32, Storage::f16}) {
           if (real && shape.rank() == 1 && shape.points() > (1 << 14) && engine == Engine::tuned) continue;
-          CompactOptions options{.between = between};
-          options.dense = {.engine = engine, .device = Device::gpu()};
+          const dense::Options options{
+              .engine = engine, .device = Device::gpu(), .formats = {.between = between}};
           const CompactPlan plan(shape, real ? Domain::real : Domain::complex, options);
           for (const Direction direction : {Direction::forward, Direction::inverse}) {
             const std::size_t bytes =
@@ -235,7 +235,7 @@ CompactArray with_exponents(const CompactPlan& plan, Direction direction, const 
   std::vector<int> own;
   for (const auto& scale : from.scales) own.push_back(scale.exponent);
   const OnDevice<int> input(own), output(own.size());
-  CompactArray to{on_device(plan, direction, from.bytes, {input.get(), output.get()}), from.scales,
+  CompactArray to{on_device(plan, direction, from.bytes, input.get(), output.get()), from.scales,
                   direction == Direction::forward ? plan.spectrum_values() : plan.signal_values()};
   const std::vector<int> reported = output.read();
   for (std::size_t b = 0; b < reported.size(); ++b) to.scales[b].exponent = reported[b];
@@ -256,8 +256,10 @@ void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, 
                to_string(spectrum) + " " + to_string(between) + " " + dense::to_string(engine));
   constexpr std::array kSizes = {1.0, 1e-30, 1e30, 0.0, 3e37, 1e-36, 1.0};
   constexpr std::size_t kBatch = kSizes.size(), kSpoiled = kBatch - 1;
-  CompactOptions options{.signal = signal, .spectrum = spectrum, .between = between};
-  options.dense = {.engine = engine, .device = Device::gpu(), .batch = kBatch};
+  const dense::Options options{.engine = engine,
+                               .device = Device::gpu(),
+                               .batch = kBatch,
+                               .formats = {.signal = signal, .spectrum = spectrum, .between = between}};
   std::optional<CompactPlan> plan;
   try {
     plan.emplace(shape, real ? Domain::real : Domain::complex, options);
@@ -265,8 +267,8 @@ void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, 
     ASSERT_EQ(error.code(), ErrorCode::backend_unavailable) << error.what();
     return;
   }
-  EXPECT_EQ(plan->finds_exponents(Direction::forward), signal != Storage::f16);
-  EXPECT_EQ(plan->finds_exponents(Direction::inverse), spectrum != Storage::f16);
+  EXPECT_EQ(plan->forward_info().finds_exponents, signal != Storage::f16);
+  EXPECT_EQ(plan->inverse_info().finds_exponents, spectrum != Storage::f16);
   const auto points = static_cast<std::size_t>(shape.points());
   ComplexSignal noise = random_signal(kBatch * points, 5);
   for (std::size_t i = 0; i < noise.size(); ++i) noise[i] *= kSizes[i / points] / 8;
@@ -290,10 +292,9 @@ void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, 
     }
     ComplexSignal expected(reference.spectrum_points());
     reference.forward(exact.data(), real ? ElementType::f64 : ElementType::c128, expected);
-    const double error = plan->predicted_error(Direction::forward);
+    const double error = plan->forward_info().predicted_error;
     EXPECT_LE(relative_l2(complex_of(found, false), expected), 1.5 * error + 2e-6) << kSizes[b];
-    EXPECT_LE(relative_l2(again, exact),
-              1.5 * std::hypot(error, plan->predicted_error(Direction::inverse)) + 2e-6)
+    EXPECT_LE(relative_l2(again, exact), 1.5 * std::hypot(error, plan->inverse_info().predicted_error) + 2e-6)
         << kSizes[b];
   }
 }
@@ -314,11 +315,11 @@ TEST_F(CompactCuda, FindsExponents) {
 }
 
 TEST_F(CompactCuda, MeasuringChoosesAndIsRemembered) {
-  CompactOptions options;
-  options.dense = {.planning = dense::Planning::measure, .device = Device::gpu(), .batch = 512};
+  dense::Options options{
+      .planning = dense::Options::Planning::measure, .device = Device::gpu(), .batch = 512};
   const CompactPlan measured(Shape(960), Domain::complex, options);
   EXPECT_NE(measured.reason().find("measured"), std::string::npos) << measured.reason();
-  options.dense.planning = dense::Planning::estimate;
+  options.planning = dense::Options::Planning::estimate;
   const CompactPlan again(Shape(960), Domain::complex, options);
   EXPECT_EQ(again.engine(), measured.engine());
   dense::forget_wisdom();

@@ -15,7 +15,7 @@ using dense::Storage;
 void expect_right(std::int64_t n, bool real, Storage storage) {
   SCOPED_TRACE(std::to_string(n) + (real ? " real " : " complex ") + to_string(storage));
   const dense::CompactPlan plan(Shape(n), real ? Domain::real : Domain::complex,
-                                {.signal = storage, .spectrum = storage});
+                                {.formats = {.signal = storage, .spectrum = storage}});
   const dense::Plan<double> reference(Shape(n), real ? Domain::real : Domain::complex);
   // Magnitudes beyond the range of a plain f16.
   ComplexSignal noise = random_signal(static_cast<std::size_t>(n), static_cast<unsigned>(n));

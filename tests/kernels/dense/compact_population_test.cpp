@@ -26,7 +26,7 @@ struct Case {
   Shape shape{1};
   bool real = false;
   Storage signal = Storage::f16, spectrum = Storage::f16;
-  dense::Normalization normalization{};
+  dense::Options::Normalization normalization{};
   std::size_t batch = 1;
 };
 
@@ -46,7 +46,7 @@ class Population {
     c.real = below(2) == 0;
     c.signal = kAll[below(4)];
     c.spectrum = kAll[below(4)];
-    c.normalization = static_cast<dense::Normalization>(below(4));
+    c.normalization = static_cast<dense::Options::Normalization>(below(4));
     c.batch = static_cast<std::size_t>(1 + below(4));
     return c;
   }
@@ -116,9 +116,9 @@ struct Transforms {
   dense::Plan<double> reference;
   explicit Transforms(const Case& c)
       : plan(c.shape, c.real ? Domain::real : Domain::complex,
-             {.signal = c.signal,
-              .spectrum = c.spectrum,
-              .dense = {.normalization = c.normalization, .batch = static_cast<std::int64_t>(c.batch)}}),
+             {.normalization = c.normalization,
+              .batch = static_cast<std::int64_t>(c.batch),
+              .formats = {.signal = c.signal, .spectrum = c.spectrum}}),
         reference(c.shape, c.real ? Domain::real : Domain::complex, {.normalization = c.normalization}) {}
 
   std::vector<double> exact_forward(const std::vector<double>& signal, bool real) const {

@@ -19,10 +19,10 @@ namespace sfft {
 namespace {
 
 using dense::Engine;
-using dense::Normalization;
+using Normalization = dense::Options::Normalization;
 using dense::Options;
 using dense::Plan;
-using dense::Planning;
+using Planning = dense::Options::Planning;
 using test::as_samples;
 using test::code_of;
 using test::ComplexSignal;
@@ -48,7 +48,7 @@ TYPED_TEST_SUITE(DenseBatchTest, Reals);
 /// Transforms a batch of `T` forward and back with the plan's options; the layout's gaps must keep their
 /// values.
 template <class Real, class T>
-void check(const Shape& shape, bool real, const Options& options, const dense::Strides& layout) {
+void check(const Shape& shape, bool real, const Options& options, const dense::Options::Strides& layout) {
   const auto points = static_cast<std::size_t>(shape.points() * options.batch);
   ComplexSignal drawn = random_signal(points, 11);
   if (std::is_integral_v<T>) {
@@ -81,8 +81,8 @@ TYPED_TEST(DenseBatchTest, BatchesEqualSums) {
       for (const int threads : {1, 3, 0}) {
         SCOPED_TRACE(shape.to_string() + " " + to_string(engine));
         const Options options{.engine = engine, .threads = threads, .batch = 5};
-        const dense::Strides contiguous = test::strided_cases(shape, 1)[1].strides;  // one channel
-        dense::Strides layout = contiguous;
+        const dense::Options::Strides contiguous = test::strided_cases(shape, 1)[1].strides;  // one channel
+        dense::Options::Strides layout = contiguous;
         layout.batch = shape.points();
         check<TypeParam, TypeParam>(shape, true, options, layout);
         check<TypeParam, std::complex<TypeParam>>(shape, false, options, layout);
@@ -105,7 +105,7 @@ TYPED_TEST(DenseBatchTest, DrawnBatchesEqualSums) {
     const Options options{.engine = Engine::built_in,
                           .threads = static_cast<int>(drawn(1, 3)),
                           .batch = i % 2 == 0 ? drawn(2, 20) : drawn(20, 70)};
-    dense::Strides layout = test::strided_cases(shape, 1)[1].strides;  // one channel
+    dense::Options::Strides layout = test::strided_cases(shape, 1)[1].strides;  // one channel
     layout.batch = shape.points() + (i % 4 == 0 ? drawn(1, 3) : 0);
     Options apart = options;
     if (layout.batch != shape.points()) apart.signal_strides = layout;

@@ -18,7 +18,7 @@ namespace {
 using dense::Engine;
 using dense::Options;
 using dense::Plan;
-using dense::Planning;
+using Planning = dense::Options::Planning;
 using C = std::complex<float>;
 
 class DenseCallsCuda : public GpuTest {};

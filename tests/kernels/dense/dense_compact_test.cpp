@@ -13,7 +13,6 @@ namespace sfft::test {
 namespace {
 
 using dense::CompactPlan;
-using dense::Direction;
 using dense::Storage;
 
 constexpr Storage kAll[] = {Storage::f32, Storage::f16, Storage::bf16, Storage::block16};
@@ -54,7 +53,7 @@ void expect_right(const Case& c) {
   SCOPED_TRACE(c.shape.to_string() + (c.real ? " real " : " complex ") + to_string(c.signal) + " " +
                to_string(c.spectrum) + " " + std::to_string(c.size));
   const CompactPlan plan(c.shape, c.real ? Domain::real : Domain::complex,
-                         {.signal = c.signal, .spectrum = c.spectrum, .dense = {.batch = c.batch}});
+                         {.batch = c.batch, .formats = {.signal = c.signal, .spectrum = c.spectrum}});
   ComplexSignal noise = random_signal(static_cast<std::size_t>(c.batch * c.shape.points()), 3);
   for (auto& value : noise) value *= c.size;
   CompactArray signal = stored(parts_of(noise, c.real), static_cast<std::size_t>(c.batch), c.signal);
@@ -102,7 +101,8 @@ TEST(DenseCompact, ValuesOfEverySize) {
 TEST(DenseCompact, NothingOverflows) {
   for (const Storage storage : kAll) {
     for (const std::int64_t n : {1, 2, 17, 1024, 1 << 16, 1 << 20}) {
-      const CompactPlan plan(Shape(n), Domain::complex, {.signal = storage, .spectrum = storage});
+      const CompactPlan plan(Shape(n), Domain::complex,
+                             {.formats = {.signal = storage, .spectrum = storage}});
       // The largest number of the format, without an exponent.
       CompactArray signal = room_for_signals(plan);
       if (is_16_bit(storage)) {
@@ -129,12 +129,14 @@ TEST(DenseCompact, NothingOverflows) {
 TEST(DenseCompact, Normalizations) {
   const ComplexSignal noise = random_signal(60, 4);
   for (const auto normalization :
-       {dense::Normalization::none, dense::Normalization::forward_by_n, dense::Normalization::unitary}) {
-    const CompactPlan plan(Shape(60), Domain::complex, {.dense = {.normalization = normalization}});
+       {dense::Options::Normalization::none, dense::Options::Normalization::forward_by_n,
+        dense::Options::Normalization::unitary}) {
+    const CompactPlan plan(Shape(60), Domain::complex, {.normalization = normalization});
     const CompactArray signal = stored(parts_of(noise, false), 1, Storage::f16);
-    const double factor = normalization == dense::Normalization::none           ? 1
-                          : normalization == dense::Normalization::forward_by_n ? 1.0 / 60
-                                                                                : std::sqrt(1.0 / 60);
+    const double factor = normalization == dense::Options::Normalization::none ? 1
+                          : normalization == dense::Options::Normalization::forward_by_n
+                              ? 1.0 / 60
+                              : std::sqrt(1.0 / 60);
     ComplexSignal expected =
         expected_spectra(complex_of(loaded(signal, Storage::f16), false), Shape(60), false);
     for (auto& value : expected) value *= factor;
@@ -148,17 +150,17 @@ TEST(DenseCompact, PredictedErrorsAreThoseOfUsualSignals) {
     for (const Storage storage : {Storage::f16, Storage::bf16, Storage::block16}) {
       const Shape shape({40, 50});
       const CompactPlan plan(shape, real ? Domain::real : Domain::complex,
-                             {.signal = storage, .spectrum = storage});
+                             {.formats = {.signal = storage, .spectrum = storage}});
       CompactArray signal = stored(parts_of(random_signal(2000, 5), real), 1, storage);
       const ComplexSignal exact = complex_of(loaded(signal, storage), real);
       // The largest of 32 values lie within a part of an octave, and how well they fill it depends on their
       // magnitude.
       const double within = storage == Storage::block16 ? 0.4 : 0.05;
-      EXPECT_NEAR(signal.scales[0].relative_error / plan.predicted_error(Direction::inverse), 1, within);
+      EXPECT_NEAR(signal.scales[0].relative_error / plan.inverse_info().predicted_error, 1, within);
       signal.scales[0].relative_error = 0;
       const ComplexSignal result = complex_of(loaded(forward(plan, signal), storage), false);
       const double error = relative_l2(result, expected_spectra(exact, shape, real));
-      EXPECT_NEAR(error / plan.predicted_error(Direction::forward), 1, within);
+      EXPECT_NEAR(error / plan.forward_info().predicted_error, 1, within);
     }
   }
 }
@@ -166,8 +168,8 @@ TEST(DenseCompact, PredictedErrorsAreThoseOfUsualSignals) {
 TEST(DenseCompact, ThreadsAndWorkspacesChangeNothing) {
   const Shape shape({12, 10});
   const CompactArray signal = stored(parts_of(random_signal(120 * 7, 6), true), 7, Storage::f16);
-  const CompactPlan one(shape, Domain::real, {.dense = {.batch = 7}}),
-      three(shape, Domain::real, {.dense = {.threads = 3, .batch = 7}});
+  const CompactPlan one(shape, Domain::real, {.batch = 7}),
+      three(shape, Domain::real, {.threads = 3, .batch = 7});
   const CompactArray expected = forward(one, signal), found = forward(three, signal);
   EXPECT_EQ(found.bytes, expected.bytes);
   CompactArray again = room_for_spectra(one);

@@ -92,7 +92,8 @@ TYPED_TEST(DenseCuda, LargeShapesEqualTheBuiltInEngine) {
 }
 
 template <class Real, class T>
-void check_type(const Shape& shape, bool real, const Options& options, const dense::Strides& layout) {
+void check_type(const Shape& shape, bool real, const Options& options,
+                const dense::Options::Strides& layout) {
   const auto plan = plan_if_possible<Real>(shape, real, options);
   if (!plan) return;
   SCOPED_TRACE(plan->engine_name() + " " + to_string(element_type_of<T>::value) +
@@ -106,7 +107,7 @@ void check_type(const Shape& shape, bool real, const Options& options, const den
 }
 
 template <class Real>
-void check_types(const Shape& shape, const Options& options, const dense::Strides& layout) {
+void check_types(const Shape& shape, const Options& options, const dense::Options::Strides& layout) {
   for (const bool real : {true, false}) {
     check_type<Real, std::uint8_t>(shape, real, options, layout);
     check_type<Real, std::uint16_t>(shape, real, options, layout);
@@ -120,7 +121,7 @@ void check_types(const Shape& shape, const Options& options, const dense::Stride
 TYPED_TEST(DenseCuda, EveryElementType) {
   for (const Engine engine : gpu_engines()) {
     for (const Shape& shape : {Shape(35), Shape({6, 35}), Shape({4, 5, 6})}) {
-      dense::Strides layout = strided_cases(shape, 1)[1].strides;  // one channel: contiguous
+      dense::Options::Strides layout = strided_cases(shape, 1)[1].strides;  // one channel: contiguous
       layout.batch = shape.points();
       check_types<TypeParam>(shape, {.engine = engine, .batch = 2}, layout);
     }

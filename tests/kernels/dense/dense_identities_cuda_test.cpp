@@ -11,7 +11,7 @@ namespace sfft::test {
 namespace {
 
 using dense::Engine;
-using dense::Normalization;
+using Normalization = dense::Options::Normalization;
 
 template <class Real>
 class DenseIdentitiesCuda : public GpuTest {};

@@ -32,8 +32,8 @@ TEST(DenseSelective, KeepsWhatSumsSay) {
 
 TEST(DenseSelective, NormalizationScalesBeforeTheMagnitudeIsCompared) {
   const test::SelectiveCase<double> c(Shape(40), 1);
-  const auto plan = SelectivePlan<double>::above(Shape(40), Domain::real,
-                                                 {.normalization = dense::Normalization::forward_by_n});
+  const auto plan = SelectivePlan<double>::above(
+      Shape(40), Domain::real, {.normalization = dense::Options::Normalization::forward_by_n});
   const double magnitude = c.magnitude(0.5);
   const auto kept = plan.forward_above(c.samples.data(), ElementType::f64, magnitude / 40);
   auto expected = kept;

@@ -128,7 +128,7 @@ TYPED_TEST(DenseThreadsTest, InPlaceStridedAndScaled) {
   for (const Shape& shape : {Shape({128, 300}), Shape(1 << 16)}) {
     const auto signal = samples_of<std::complex<TypeParam>>(shape);
     Options options = with(4);
-    options.normalization = dense::Normalization::unitary;
+    options.normalization = dense::Options::Normalization::unitary;
     const Plan<TypeParam> plan(shape, Domain::complex, options);
     auto values = signal;
     plan.forward(values.data(), element_type_of<std::complex<TypeParam>>::value, values);

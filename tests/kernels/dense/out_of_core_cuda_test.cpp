@@ -40,8 +40,8 @@ void check(const Shape& shape, std::int64_t budget, double share, bool page_lock
   const Plan<Real> plan(shape, Domain::complex, with(budget, share));
   SCOPED_TRACE(plan.explain());
   std::vector<Value> apart(points), own = signal;
-  const PageLockedMemory locked(page_locked ? points * sizeof(Value) : 0);
-  Value* const values = page_locked ? reinterpret_cast<Value*>(locked.data()) : own.data();
+  const std::shared_ptr<std::byte> locked = allocate_page_locked(page_locked ? points * sizeof(Value) : 0);
+  Value* const values = page_locked ? reinterpret_cast<Value*>(locked.get()) : own.data();
   std::copy(signal.begin(), signal.end(), values);
   const std::span<Value> in_place(values, points);
   plan.forward(signal.data(), element_type_of<Value>::value, apart);
@@ -136,8 +136,8 @@ TEST_F(OutOfCoreCuda, SeveralGpusShareAnArray) {
     const Plan<float> plan(shape, Domain::complex, options);
     SCOPED_TRACE(plan.explain());
     EXPECT_NE(plan.explain().find("2 × "), std::string::npos);
-    const PageLockedMemory locked(page_locked ? points * sizeof(own[0]) : 0);
-    auto* const values = page_locked ? reinterpret_cast<std::complex<float>*>(locked.data()) : own.data();
+    const std::shared_ptr<std::byte> locked = allocate_page_locked(page_locked ? points * sizeof(own[0]) : 0);
+    auto* const values = page_locked ? reinterpret_cast<std::complex<float>*>(locked.get()) : own.data();
     std::copy(signal.begin(), signal.end(), values);
     const std::span<std::complex<float>> in_place(values, points);
     plan.forward(values, ElementType::c64, apart);
@@ -162,7 +162,7 @@ TEST_F(OutOfCoreCuda, SeveralGpusShareAnArray) {
     const Plan<float> packed(shape, Domain::real, options);
     packed.forward(real.data(), ElementType::f32, spectrum);
     EXPECT_NEAR(spectrum[0].real(), 128000, 128000 * 2e-4) << packed.explain();
-    options.planning = dense::Planning::measure;
+    options.planning = dense::Options::Planning::measure;
     options.exchange = dense::Storage::f32;
     const Plan<float> measured(shape, Domain::real, options);
     measured.forward(real.data(), ElementType::f32, spectrum);
@@ -176,8 +176,9 @@ TEST_F(OutOfCoreCuda, StaysWithinItsBudgetAndGivesItBack) {
   const std::int64_t before = detail::cuda::allocated_bytes();
   {
     const Plan<double> plan(shape, Domain::complex, with(kMegabyte, 0));
-    PageLockedMemory locked(static_cast<std::size_t>(shape.points()) * sizeof(std::complex<double>));
-    const std::span values(reinterpret_cast<std::complex<double>*>(locked.data()),
+    const std::shared_ptr<std::byte> locked =
+        allocate_page_locked(static_cast<std::size_t>(shape.points()) * sizeof(std::complex<double>));
+    const std::span values(reinterpret_cast<std::complex<double>*>(locked.get()),
                            static_cast<std::size_t>(shape.points()));
     std::fill(values.begin(), values.end(), 1.0);
     const std::int64_t with_array = detail::cuda::allocated_bytes();
@@ -188,9 +189,9 @@ TEST_F(OutOfCoreCuda, StaysWithinItsBudgetAndGivesItBack) {
 }
 
 TEST_F(OutOfCoreCuda, AnyThreadRecognisesPageLockedMemory) {
-  const PageLockedMemory locked(1 << 12);
+  const std::shared_ptr<std::byte> locked = allocate_page_locked(1 << 12);
   bool seen = false;
-  std::thread([&] { seen = detail::cuda::mapped_address(locked.data()) != nullptr; }).join();
+  std::thread([&] { seen = detail::cuda::mapped_address(locked.get()) != nullptr; }).join();
   EXPECT_TRUE(seen);
 }
 
@@ -356,9 +357,10 @@ TEST_F(OutOfCoreCuda, LinesInPlaceEqualThePlanInTheDevice) {
           const Plan<float> plan(Shape(n), Domain::complex, with(budget, share));
           SCOPED_TRACE(plan.explain());
           std::vector<std::complex<float>> own = signal;
-          const PageLockedMemory locked(page_locked ? points * sizeof(own[0]) : 0);
+          const std::shared_ptr<std::byte> locked =
+              allocate_page_locked(page_locked ? points * sizeof(own[0]) : 0);
           auto* const values =
-              page_locked ? reinterpret_cast<std::complex<float>*>(locked.data()) : own.data();
+              page_locked ? reinterpret_cast<std::complex<float>*>(locked.get()) : own.data();
           std::copy(signal.begin(), signal.end(), values);
           const std::span<std::complex<float>> in_place(values, points);
           plan.forward(values, ElementType::c64, in_place);
@@ -376,9 +378,9 @@ TEST_F(OutOfCoreCuda, MeasuredSharesAreRemembered) {
   const Shape shape({256, 512});
   Options options = with(kMegabyte, -1);  // half of what would let it stay on the device
   EXPECT_NE(Plan<float>(shape, Domain::complex, options).reason().find("assumed"), std::string::npos);
-  options.planning = dense::Planning::measure;
+  options.planning = dense::Options::Planning::measure;
   EXPECT_NE(Plan<float>(shape, Domain::complex, options).reason().find("measured"), std::string::npos);
-  options.planning = dense::Planning::estimate;
+  options.planning = dense::Options::Planning::estimate;
   EXPECT_NE(Plan<float>(shape, Domain::complex, options).reason().find("wisdom"), std::string::npos);
   dense::forget_wisdom();
 }

@@ -33,7 +33,7 @@ TEST(OutOfCorePlan, AShareOfOneNeedsNoGpu) {
   const Shape shape({40, 6, 10});
   const auto signal = as_samples<std::complex<float>>(random_signal(2400, 44));
   const dense::Plan<float> plan(shape, Domain::complex,
-                                {.normalization = dense::Normalization::unitary,
+                                {.normalization = dense::Options::Normalization::unitary,
                                  .threads = 3,
                                  .device = Device::gpu(),
                                  .host_share = 1});
@@ -91,8 +91,7 @@ TEST(OutOfCorePlan, OptionsThatMakeNoSense) {
             ErrorCode::invalid_argument)
       << "such a plan is on the CPU";
   EXPECT_EQ(code_of([] {
-              dense::CompactPlan({8, 8}, Domain::complex,
-                                 {.dense = {.device = Device::gpu(), .device_memory = 1000}});
+              dense::CompactPlan({8, 8}, Domain::complex, {.device = Device::gpu(), .device_memory = 1000});
             }),
             ErrorCode::invalid_argument);
   const auto planned = [](const Shape& shape, bool real, dense::Options options) {

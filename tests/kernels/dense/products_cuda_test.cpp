@@ -17,8 +17,8 @@
 namespace sfft::test {
 namespace {
 
-using dense::Direction;
 using dense::Storage;
+using detail::Direction;
 using detail::F16;
 
 class ProductsCuda : public GpuTest {
@@ -83,8 +83,9 @@ void expect_right(const Lines& lines, std::size_t offset) {
   const auto points = static_cast<double>(lines.points);
   const std::vector<F16> signal = rounded(parts_of(random_signal(lines.values(), 7), false));
   const std::vector<double> exact = widened(signal);
-  const dense::Plan<double> plan(Shape(lines.points), Domain::complex,
-                                 {.normalization = dense::Normalization::none, .batch = lines.batch});
+  const dense::Plan<double> plan(
+      Shape(lines.points), Domain::complex,
+      {.normalization = dense::Options::Normalization::none, .batch = lines.batch});
   ComplexSignal expected(lines.values());
   plan.forward(exact.data(), ElementType::c128, expected);
   const double scale = std::exp2(std::round(std::log2(256 / std::sqrt(points)))), f16 = 2.1e-4,
@@ -164,8 +165,10 @@ TEST_F(ProductsCuda, Rules) {
 /// Compares a plan with one in double, within the error that follows from the format.
 void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage) {
   SCOPED_TRACE(std::to_string(points) + " " + to_string(storage));
-  dense::CompactOptions options{.signal = storage, .spectrum = storage, .signal_peak = 65504};
-  options.dense = {.normalization = dense::Normalization::none, .device = Device::gpu(), .batch = batch};
+  const dense::Options options{.normalization = dense::Options::Normalization::none,
+                               .device = Device::gpu(),
+                               .batch = batch,
+                               .formats = {.signal = storage, .spectrum = storage, .signal_peak = 65504}};
   const dense::CompactPlan plan(Shape(points), Domain::complex, options);
   EXPECT_EQ(plan.reason().find("products on tensor cores") != std::string::npos, storage == Storage::f16)
       << plan.reason();
@@ -176,7 +179,7 @@ void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage)
   signal.scales.assign(count, {});
   const std::vector<double> exact = loaded(signal, storage);
   const dense::Plan<double> reference(Shape(points), Domain::complex,
-                                      {.normalization = dense::Normalization::none, .batch = batch});
+                                      {.normalization = dense::Options::Normalization::none, .batch = batch});
   ComplexSignal expected(reference.spectrum_points());
   reference.forward(exact.data(), ElementType::c128, expected);
 
@@ -186,11 +189,11 @@ void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage)
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   CompactArray spectrum = room_for_spectra(plan);
   spectrum.bytes = output.read();
-  spectrum.scales.assign(count, {plan.exponent(Direction::forward), 0, true});
+  spectrum.scales.assign(count, {plan.forward_info().exponent, 0, true});
   constexpr double kUsual = 1.5;
   EXPECT_LE(relative_l2(complex_of(loaded(spectrum, storage), false), expected),
-            kUsual * plan.predicted_error(Direction::forward));
-  EXPECT_LE(plan.predicted_error(Direction::forward), storage == Storage::bf16 ? 2.5e-3 : 4e-4);
+            kUsual * plan.forward_info().predicted_error);
+  EXPECT_LE(plan.forward_info().predicted_error, storage == Storage::bf16 ? 2.5e-3 : 4e-4);
 }
 
 /// Checks every length for which the rules choose products, and some of these in other formats.

@@ -77,7 +77,8 @@ TEST_F(SlabCuda, OneTransformInSlabsEqualsSums) {
 }
 
 TEST_F(SlabCuda, ScalesAsRequested) {
-  for (const auto normalization : {dense::Normalization::forward_by_n, dense::Normalization::unitary}) {
+  for (const auto normalization :
+       {dense::Options::Normalization::forward_by_n, dense::Options::Normalization::unitary}) {
     const Shape shape{16, 12, 10};
     const auto signal = as_samples<std::complex<float>>(random_signal(1920, 83));
     std::vector<std::complex<float>> expected(1920), result(1920), again(1920);

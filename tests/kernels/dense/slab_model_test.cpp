@@ -164,7 +164,7 @@ TEST(DeviceLists, ExchangeFloatsOrBlocks) {
 
 TEST(DeviceLists, AreRefusedWherePlansRunOnOne) {
   const dense::Options options{.device = Device::gpus({0, 1})};
-  EXPECT_EQ(code_of([&] { dense::CompactPlan(Shape{64}, Domain::complex, {.dense = options}); }),
+  EXPECT_EQ(code_of([&] { dense::CompactPlan(Shape{64}, Domain::complex, options); }),
             ErrorCode::backend_unavailable);
   EXPECT_EQ(code_of([&] { dense::SelectivePlan<float>::above(Shape{64}, Domain::complex, options); }),
             ErrorCode::backend_unavailable);

@@ -14,7 +14,7 @@ namespace {
 
 struct Case {
   Shape shape;
-  dense::Strides strides;
+  dense::Options::Strides strides;
   std::int64_t batch;
 };
 

@@ -21,7 +21,7 @@ class TensorCuda : public GpuTest {};
 
 dense::Options options(Engine engine, std::size_t batch) {
   return {.engine = engine,
-          .normalization = dense::Normalization::none,
+          .normalization = dense::Options::Normalization::none,
           .device = Device::gpu(),
           .batch = static_cast<std::int64_t>(batch)};
 }
@@ -131,7 +131,7 @@ TEST_F(TensorCuda, InversesAndNormalization) {
   for (const int log : {1, 2, 3, 4, 8, 10, 13, 15, 20}) {
     const std::size_t n = std::size_t{1} << log;
     dense::Options asked = options(Engine::tensor, 2);
-    asked.normalization = dense::Normalization::unitary;
+    asked.normalization = dense::Options::Normalization::unitary;
     const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, Domain::complex, asked);
     const Values x = uniform_noise(2 * n, 3), there = forward_on_device(plan, x);
     EXPECT_LE(relative_l2(inverse_on_device<std::complex<float>, float>(plan, there, Values(2 * n)), x),

@@ -19,7 +19,7 @@ class TensorFoldedCuda : public GpuTest {};
 
 dense::Options options(Engine engine, std::size_t batch) {
   return {.engine = engine,
-          .normalization = dense::Normalization::none,
+          .normalization = dense::Options::Normalization::none,
           .device = Device::gpu(),
           .batch = static_cast<std::int64_t>(batch)};
 }
@@ -65,7 +65,7 @@ TEST_F(TensorFoldedCuda, ManyLines) {
 TEST_F(TensorFoldedCuda, InversesAndNormalization) {
   for (const int points : {3, 24, 61, 130, 250}) {
     dense::Options asked = options(Engine::tensor, 20);
-    asked.normalization = dense::Normalization::unitary;
+    asked.normalization = dense::Options::Normalization::unitary;
     const dense::Plan<float> plan(Shape{points}, Domain::complex, asked);
     const Values x = uniform_noise(static_cast<std::size_t>(20 * points), 3),
                  there = forward_on_device(plan, x);

@@ -173,7 +173,7 @@ void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
   const EmulatedKernels kernels(sources, folder.path(), "extraordinary");
   const std::vector<double> found = results_of(c, false, kernels, 0, signal, parts.size(), 0.5);
   const dense::Plan<double> plan(c.problem.shape, Domain::complex,
-                                 {.normalization = dense::Normalization::none});
+                                 {.normalization = dense::Options::Normalization::none});
   for (std::size_t b = 0; b < kBatch; ++b) {
     SCOPED_TRACE(sizes[b]);
     const std::span<const double> own = std::span(found).subspan(b * 2 * points, 2 * points);

@@ -37,7 +37,7 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  const dense::Strides interleaved{{8, 0, 0}, 1}, pitched{{1000, 1, 0}, 1000 * 540};
+  const dense::Options::Strides interleaved{{8, 0, 0}, 1}, pitched{{1000, 1, 0}, 1000 * 540};
   return {
       {dense_problem(Shape(2), false, 1000)},
       {dense_problem(Shape(17), false, 1000)},

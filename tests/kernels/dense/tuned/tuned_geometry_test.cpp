@@ -47,9 +47,9 @@ TEST(TunedGeometry, LinesWithStrides) {
   for (const std::int64_t n : {12, 20, 38, 45}) {
     for (const std::int64_t batch : {1, 5}) {
       // Signals of every third element, interleaved signals, and signals with gaps between them.
-      for (const dense::Strides& strides :
-           {dense::Strides{{3, 0, 0}, 3 * n}, dense::Strides{{batch, 0, 0}, 1},
-            dense::Strides{{1, 0, 0}, n + 3}, dense::Strides{{7, 0, 0}, 1}}) {
+      for (const dense::Options::Strides& strides :
+           {dense::Options::Strides{{3, 0, 0}, 3 * n}, dense::Options::Strides{{batch, 0, 0}, 1},
+            dense::Options::Strides{{1, 0, 0}, n + 3}, dense::Options::Strides{{7, 0, 0}, 1}}) {
         expect_right(dense_problem(Shape(n), false, batch, strides));
         expect_right(dense_problem(Shape(n), true, batch, strides));
       }
@@ -127,9 +127,11 @@ TEST(TunedGeometry, PlanesWithStrides) {
       for (const std::int64_t batch : {1, 3}) {
         for (const bool real : {false, true}) {
           // Rows with a pitch, frames with gaps, interleaved channels, and columns before rows.
-          for (const dense::Strides& strides :
-               {dense::Strides{{pitch, 1, 0}, pitch * rows}, dense::Strides{{pitch, 1, 0}, pitch * rows + 5},
-                dense::Strides{{3 * pitch, 3, 0}, 1}, dense::Strides{{1, rows, 0}, columns * rows}}) {
+          for (const dense::Options::Strides& strides :
+               {dense::Options::Strides{{pitch, 1, 0}, pitch * rows},
+                dense::Options::Strides{{pitch, 1, 0}, pitch * rows + 5},
+                dense::Options::Strides{{3 * pitch, 3, 0}, 1},
+                dense::Options::Strides{{1, rows, 0}, columns * rows}}) {
             const DenseProblem problem = dense_problem(Shape({rows, columns}), real, batch, strides);
             const TransformPolicy policy = rule_policy(problem, true);
             expect_right(problem, policy);

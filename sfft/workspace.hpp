@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scratch memory of plans.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "sfft/export.hpp"
+
+namespace sfft {
+
+namespace detail {
+struct WorkspaceImpl;
+struct WorkspaceAccess;
+}  // namespace detail
+
+/// Scratch memory of one thread's executions, from make_workspace() of any plan. Threads that run at the same
+/// time must not share one, nor may streams. That of a sparse Plan also owns the worker threads of plans with
+/// threads > 1, and a GPU plan's stream, page-locked ring and device scratch; its calls throw in_use if
+/// another thread is using the workspace, and invalid_argument if it was moved from. No workspace tracks work
+/// that an enqueue function left on a stream.
+class SFFT_EXPORT Workspace {
+ public:
+  /// Empty: the first Plan::execute() fits it. Plan::enqueue() never allocates and refuses it.
+  Workspace();
+  ~Workspace();
+  /// Leaves the other one empty.
+  Workspace(Workspace&&) noexcept;
+  /// Leaves the other one empty.
+  Workspace& operator=(Workspace&&) noexcept;
+
+  std::size_t host_bytes() const noexcept;    ///< size of the host part; 0 when moved from
+  std::size_t device_bytes() const noexcept;  ///< size of the part in GPU memory; 0 when moved from
+  /// The host part for forward() and inverse() of a dense plan, 64-byte aligned. Empty for a sparse Plan,
+  /// which takes the whole workspace.
+  std::span<std::byte> host() const noexcept;
+  /// The part in GPU memory for enqueued calls of a dense plan, 256-byte aligned. Empty for a sparse Plan.
+  std::span<std::byte> device() const noexcept;
+
+ private:
+  friend struct detail::WorkspaceAccess;
+  std::unique_ptr<detail::WorkspaceImpl> impl_;
+};
+
+}  // namespace sfft
