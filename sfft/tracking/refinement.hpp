@@ -28,6 +28,9 @@ class Refinement {
   std::optional<Outcome> poll();
   bool searching() const noexcept { return search_.valid(); }
 
+  std::string note;                                  ///< the outcome of the latest search, in words
+  std::shared_ptr<const TemplateData> searched_for;  ///< template of the latest search
+
  private:
   struct Request {
     Template tmpl;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <system_error>
 #include <vector>
 
 #include "sfft/error.hpp"
@@ -88,6 +89,14 @@ std::optional<Template> largest_of(const SignalView& frame, std::int64_t k, cons
     // The frame has NaN in samples that the plan does not read, or powers beyond double precision.
     if (error.code() != ErrorCode::invalid_argument) throw;
     return std::nullopt;
+  }
+}
+
+void PendingSimilarities::begin(std::int64_t frame, const std::function<Found()>& find) {
+  try {
+    pending_.push_back({frame, std::async(std::launch::async, find)});
+  } catch (const std::system_error&) {  // thread creation failed
+    pending_.push_back({frame, std::async(std::launch::deferred, find)});
   }
 }
 

@@ -83,30 +83,30 @@ const Plan<Real>& Tracker<Real>::plan() const {
 }
 template <class Real>
 std::int64_t Tracker<Real>::refreshed() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->refreshed_count;
+  return impl_ == nullptr ? 0 : impl_->counts.refreshed;
 }
 template <class Real>
 std::int64_t Tracker<Real>::relearned() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->relearned_count;
+  return impl_ == nullptr ? 0 : impl_->counts.relearned;
 }
 template <class Real>
 std::int64_t Tracker<Real>::dense_fallbacks() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->dense_count;
+  return impl_ == nullptr ? 0 : impl_->counts.dense;
 }
 
 template <class Real>
 std::int64_t Tracker<Real>::calibrated() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->calibrated_count;
+  return impl_ == nullptr ? 0 : impl_->counts.calibrated;
 }
 
 template <class Real>
 std::int64_t Tracker<Real>::refined() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->refined_count;
+  return impl_ == nullptr ? 0 : impl_->counts.refined;
 }
 
 template <class Real>
 const std::string& Tracker<Real>::refinement() const {
-  return present(impl_).refinement_note;
+  return present(impl_).refinement();
 }
 
 template class Tracker<float>;

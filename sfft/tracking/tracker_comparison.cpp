@@ -35,21 +35,22 @@ TrackedFrame::ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>&
 template <class Real>
 Calibration::Report TrackerImpl<Real>::report_of(const Spectrum<Real>& spectrum,
                                                  std::span<const std::complex<Real>> previous) const {
-  const bool known = renewed_values_.size() == spectrum.values.size();
-  if (!known || !(spectrum.quality.relative_error > kExact)) return spectrum.quality.relative_error;
+  const bool known = frame_.renewed.size() == spectrum.values.size();
+  if (!known || !(spectrum.quality.relative_error > ReferencePolicy::kExact))
+    return spectrum.quality.relative_error;
   if (previous.size() != spectrum.values.size()) previous = {};
   const std::int64_t mean = inside(plan_).design->mean_coefficient;
-  return {spectrum.quality.relative_error, change_shape<Real>(spectrum, renewed_values_, previous, mean)};
+  return {spectrum.quality.relative_error, change_shape<Real>(spectrum, frame_.renewed, previous, mean)};
 }
 
 /// The report of one of the next frames. Its sparse spectrum must be ready.
 template <class Real>
 Calibration::Report TrackerImpl<Real>::report_ahead(std::size_t next) {
-  const std::int64_t number = frames_ + static_cast<std::int64_t>(next);
-  const auto known = reports_.find(number);
-  if (known != reports_.end()) return known->second;
-  const auto& previous = next == 0 ? previous_ : ahead_.spectrum(next - 1).values;
-  return reports_.emplace(number, report_of(ahead_.spectrum(next), previous)).first->second;
+  const std::int64_t number = frame_.number + static_cast<std::int64_t>(next);
+  const auto known = expectation_.reports.find(number);
+  if (known != expectation_.reports.end()) return known->second;
+  const auto& previous = next == 0 ? frame_.previous : ahead_.spectrum(next - 1).values;
+  return expectation_.reports.emplace(number, report_of(ahead_.spectrum(next), previous)).first->second;
 }
 
 /// What the comparison of one of the next frames will find. Its sparse spectrum must be ready. Empty until
@@ -57,55 +58,59 @@ Calibration::Report TrackerImpl<Real>::report_ahead(std::size_t next) {
 template <class Real>
 std::optional<Calibration::KnownErrors> TrackerImpl<Real>::known_errors_ahead(
     std::span<const SignalView> frames, std::size_t next) {
-  const std::int64_t number = frames_ + static_cast<std::int64_t>(next);
-  if (const auto known = found_.find(number); known != found_.end()) return known->second;
+  const std::int64_t number = frame_.number + static_cast<std::int64_t>(next);
+  if (const auto known = expectation_.found.find(number); known != expectation_.found.end())
+    return known->second;
   const Spectrum<Real>* const exact = dense_.found(frames[next]);
   if (exact == nullptr || !exact->quality.finite) return std::nullopt;
   const Spectrum<Real>& sparse = ahead_.spectrum(next);
-  return found_[number] = {distance(&sparse, *exact).error_l2, sparse.quality.error_l2};
+  return expectation_.found[number] = {distance(&sparse, *exact).error_l2, sparse.quality.error_l2};
 }
 
 /// Compares the sparse spectrum of a frame with the exact one, which becomes the result. Renews a stale
 /// template or reference. True: at most the plan's reference is new, and either spectrum can be the result.
 template <class Real>
 bool TrackerImpl<Real>::compare(const SignalView& frame) {
-  std::swap(sparse_, result_.spectrum);
+  std::swap(frame_.sparse, frame_.result.spectrum);
   transform_densely(frame);
-  if (!result_.spectrum.quality.finite) {  // NaN or infinite in a sample that the sparse plan does not read
-    std::swap(sparse_, result_.spectrum);
+  if (!frame_.result.spectrum.quality
+           .finite) {  // NaN or infinite in a sample that the sparse plan does not read
+    std::swap(frame_.sparse, frame_.result.spectrum);
     return false;
   }
-  compared_ = distance(&sparse_, result_.spectrum);
-  const double relative = compared_.norm_l2 > 0 ? compared_.error_l2 / compared_.norm_l2 : 0;
-  calibration_.compared(compared_.error_l2, sparse_.quality.error_l2, report_);
+  frame_.compared = distance(&frame_.sparse, frame_.result.spectrum);
+  const double relative =
+      frame_.compared.norm_l2 > 0 ? frame_.compared.error_l2 / frame_.compared.norm_l2 : 0;
+  policy_.calibration.compared(frame_.compared.error_l2, frame_.sparse.quality.error_l2, frame_.report);
   if (!differencing())
-    watch_.estimated(1 - sparse_.quality.residual * sparse_.quality.residual, exact_share());
-  expectation_outdated_ = true;
-  ++calibrated_count;
-  result_.action = TrackedFrame::Action::calibrated;
-  result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
-                               relative, sparse_.quality.relative_error);
+    policy_.watch.estimated(1 - frame_.sparse.quality.residual * frame_.sparse.quality.residual,
+                            exact_share());
+  expectation_.changed = true;
+  ++counts.calibrated;
+  frame_.result.action = TrackedFrame::Action::calibrated;
+  frame_.result.reason =
+      fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}", relative,
+                  frame_.sparse.quality.relative_error);
   // Comparisons are frequent while something passes through the scene. That is no reason for another
   // reference or template, so these are reconsidered at growing intervals.
-  const bool reconsider = may_decide();
-  const bool unacceptable = staleness_.unacceptable(relative);
-  if (unacceptable || (reconsider && staleness_.drifted(relative))) {
+  const bool reconsider = policy_.may_decide(frame_.number, differencing());
+  const bool unacceptable = policy_.staleness.unacceptable(relative);
+  if (unacceptable || (reconsider && policy_.staleness.drifted(relative))) {
     renew(frame, relative, !unacceptable);
     return false;
   }
   if (relearn_if_outdated(frame)) {
-    ++dense_count;
+    ++counts.dense;
     return false;
   }
   if (reconsider) {
-    decision_step_ = next_step(decision_step_);
-    next_decision_ = frames_ + decision_step_;
+    policy_.reference.decided(frame_.number);
     if (reconsider_reference(frame, relative)) return false;
-    if (departures_ > 0) refresh(frame);
+    if (policy_.reference.departing()) refresh(frame);
   } else if (give_up_failing_reference(frame, relative)) {
     return false;
   }
-  staleness_.compared();
+  policy_.staleness.compared();
   return true;
 }
 
@@ -114,16 +119,16 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
 template <class Real>
 bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
   const auto begin = std::chrono::steady_clock::now();
-  calibration_.bring_forward();
+  policy_.calibration.bring_forward();
   const bool either = compare(frame);
-  if (!either && result_.action != TrackedFrame::Action::sparse) return false;
+  if (!either && frame_.result.action != TrackedFrame::Action::sparse) return false;
   if (either) {
-    --calibrated_count;
-    std::swap(sparse_, result_.spectrum);
-    result_.action = TrackedFrame::Action::sparse;
-    result_.reason.clear();
-    result_.check = compared_;
-    result_.check->us = us_since(begin);
+    --counts.calibrated;
+    std::swap(frame_.sparse, frame_.result.spectrum);
+    frame_.result.action = TrackedFrame::Action::sparse;
+    frame_.result.reason.clear();
+    frame_.result.check = frame_.compared;
+    frame_.result.check->us = us_since(begin);
   }
   return true;
 }
@@ -131,11 +136,11 @@ bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
 /// Sets the check of a frame whose result is exact.
 template <class Real>
 void TrackerImpl<Real>::note_check() {
-  const bool dense = result_.action != TrackedFrame::Action::sparse || plan_.info().path == Path::dense;
-  if (!options_.check || result_.check || !result_.spectrum.quality.finite || !dense ||
-      !options_.check(frames_))
+  const bool dense = frame_.result.action != TrackedFrame::Action::sparse || plan_.info().path == Path::dense;
+  if (!options_.check || frame_.result.check || !frame_.result.spectrum.quality.finite || !dense ||
+      !options_.check(frame_.number))
     return;
-  result_.check = distance<Real>(nullptr, result_.spectrum);
+  frame_.result.check = distance<Real>(nullptr, frame_.result.spectrum);
 }
 
 template Calibration::Report TrackerImpl<float>::report_of(const Spectrum<float>&,

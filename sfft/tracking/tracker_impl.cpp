@@ -27,9 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Minimum number of frames between two restarts of the calibration because of a new template.
-constexpr std::int64_t kSettled = 512;
-
 void check(const TrackerOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
   if (!(options.accuracy >= 0)) invalid(fmt::format("accuracy = {} must be 0 or positive", options.accuracy));
@@ -64,42 +61,36 @@ void TrackerImpl<Real>::install(Plan<Real> plan, std::optional<Plan<Real>> exact
 template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
   // A plan for the same template is no renewal, so the values of the last renewal remain valid.
-  const bool renewal = frames_ == 0 || data_of(plan.source()) != data_of(plan_.source());
+  const bool renewal = frame_.number == 0 || data_of(plan.source()) != data_of(plan_.source());
   const bool other_support =
-      frames_ == 0 || data_of(plan.source())->support != data_of(plan_.source())->support;
+      frame_.number == 0 || data_of(plan.source())->support != data_of(plan_.source())->support;
   const bool differenced = differencing();
   use(std::move(plan));
-  if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
+  if (renewal) frame_.renewed = {plan_.source().values().begin(), plan_.source().values().end()};
   dense_.renew(std::move(exact));
-  found_.clear();
-  expectation_outdated_ = true;
+  expectation_.plan_changed();
   if (other_support) {
     // A plan for drifting tones is made for a fraction.
-    const bool asked = options_.accuracy > 0 && options_.plan.accuracy == 0;
-    accuracy_fraction_ = asked ? plan_.options().accuracy / options_.accuracy : 1;
-    smaller_errors_possible_ = true;
+    const bool given = options_.accuracy > 0 && options_.plan.accuracy == 0;
+    policy_.accuracy.renewed(given ? plan_.options().accuracy / options_.accuracy : 1);
   }
-  staleness_.forget_level();
-  calibration_.coefficients(plan_.source().k());
+  policy_.staleness.forget_level();
+  policy_.calibration.coefficients(plan_.source().k());
   if (other_support)
-    watch_.renewed(plan_.source().energy_captured(), !differencing());
+    policy_.watch.renewed(plan_.source().energy_captured(), !differencing());
   else
-    watch_.replanned();
-  // If templates change in close succession, each of them would start with frequent comparisons again.
-  const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
-  if (other_support && closely && !differenced && !differencing()) return;
-  calibration_.restart();
-  calibration_began_ = frames_;
+    policy_.watch.replanned();
+  policy_.restart_calibration(frame_.number, other_support && !differenced && !differencing());
 }
 
 /// Freeing memory that a GPU may still read blocks until the GPU is idle, so a worker does it.
 template <class Real>
 void TrackerImpl<Real>::use(Plan<Real> plan) {
-  reports_.clear();
-  previous_.clear();
+  expectation_.reports.clear();
+  frame_.previous.clear();
   ahead_.use(plan);
   std::swap(plan, plan_);
-  if (!ahead_.overlaps() || frames_ == 0) return;
+  if (!ahead_.overlaps() || frame_.number == 0) return;
   try {
     retired_.give([old = std::optional(std::move(plan))]() mutable { old.reset(); });
   } catch (const std::exception&) {  // thread creation failed
@@ -117,7 +108,7 @@ void TrackerImpl<Real>::remember_reference() {
 
 template <class Real>
 void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
-  dense_.execute(plan_.source(), frame, result_.spectrum);
+  dense_.execute(plan_.source(), frame, frame_.result.spectrum);
 }
 
 template <class Real>
@@ -125,9 +116,8 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
   ahead_.forget();
   dense_.forget();
   memory_.settle();
-  similar_.clear();
-  found_.clear();  // another frame may get the same number
-  reports_.clear();
+  similarities_.forget();
+  expectation_.forget();
 }
 
 /// How many of the next frames to transform before the decision about the first: up to the next that will be
@@ -136,28 +126,28 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
 template <class Real>
 std::size_t TrackerImpl<Real>::run_length() const {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  if (skip_sparse_ > 0) return 0;
+  if (policy_.skip_sparse > 0) return 0;
   if (plan_.info().path == Path::dense) return kAll;
-  if (testing_repetition() && !exact_) return 1;
+  if (testing_repetition() && !frame_.exact) return 1;
   if (ahead_.overlaps() && differencing()) return kAll;
-  return static_cast<std::size_t>(calibration_.frames_to_next());
+  return static_cast<std::size_t>(policy_.calibration.frames_to_next());
 }
 
 /// Starts the background work for the comparisons that are expected among the next frames: dense transforms,
 /// and the changes that decisions about the reference need.
 template <class Real>
 void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) noexcept {
-  if (!ahead_.overlaps() || exact_ || skip_sparse_ > 0) return;
-  std::int64_t decision = next_decision_;
-  int step = decision_step_;
-  for (const std::int64_t number : expected_) {
-    if (number < frames_) continue;
-    const SignalView& frame = frames[static_cast<std::size_t>(number - frames_)];
+  if (!ahead_.overlaps() || frame_.exact || policy_.skip_sparse > 0) return;
+  std::int64_t decision = policy_.reference.next_decision();
+  int step = policy_.reference.decision_step();
+  for (const std::int64_t number : expectation_.numbers) {
+    if (number < frame_.number) continue;
+    const SignalView& frame = frames[static_cast<std::size_t>(number - frame_.number)];
     dense_.begin(frame);
-    const bool learned = learning_.under_way() && number == learning_.due();
+    const bool learned = learning_.background.under_way() && number == learning_.background.due();
     if (!differencing() || number < decision || learned) continue;
     memory_.begin(frame);
-    step = next_step(step);
+    step = ReferencePolicy::next_step(step);
     decision = number + step;
   }
 }
@@ -168,32 +158,29 @@ template <class Real>
 void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept {
   if (!ahead_.overlaps()) return;
   const std::size_t ready = ahead_.ready(frames);
-  const Seen seen{frames_ + static_cast<std::int64_t>(ready),
-                  frames_ + static_cast<std::int64_t>(frames.size()), dense_.found()};
-  if (!expectation_outdated_ && seen == seen_) return;
-  expectation_outdated_ = false;
-  seen_ = seen;
-  expected_.clear();
+  if (!expectation_.outdated({frame_.number + static_cast<std::int64_t>(ready),
+                              frame_.number + static_cast<std::int64_t>(frames.size()), dense_.found()}))
+    return;
   try {
     expect_comparisons(frames, ready);
   } catch (const std::exception&) {  // dense transforms then start when they are due
-    expected_.clear();
+    expectation_.numbers.clear();
   }
 }
 
 template <class Real>
 void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, std::size_t ready) {
-  if (learning_.under_way() && learning_.due() >= frames_ && learning_.due() < seen_.known)
-    expected_.push_back(learning_.due());
+  if (learning_.background.under_way() && learning_.background.due() >= frame_.number &&
+      learning_.background.due() < expectation_.seen.known)
+    expectation_.numbers.push_back(learning_.background.due());
   const auto reported = [&](std::size_t next) -> std::optional<Calibration::Report> {
     return next < ready ? std::optional(report_ahead(next)) : std::nullopt;
   };
-  found_.erase(found_.begin(), found_.lower_bound(frames_));
-  reports_.erase(reports_.begin(), reports_.lower_bound(frames_));
+  expectation_.forget_before(frame_.number);
   const auto found = [&](std::size_t next) { return known_errors_ahead(frames, next); };
-  calibration_.expected(frames.size(), reported, found, [&](std::size_t next) {
-    if (expected_.size() == BackgroundDense<Real>::kMax) return false;
-    expected_.push_back(frames_ + static_cast<std::int64_t>(next));
+  policy_.calibration.expected(frames.size(), reported, found, [&](std::size_t next) {
+    if (expectation_.numbers.size() == BackgroundDense<Real>::kMax) return false;
+    expectation_.numbers.push_back(frame_.number + static_cast<std::int64_t>(next));
     return true;
   });
 }
@@ -202,86 +189,77 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
 template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
   const auto begin = Clock::now();
-  sharing_results_.push_back(results_done_);
+  push_.share_time();
   look_ahead(frames);
   begin_comparisons(frames);
-  const std::size_t of_push = pushed_ > results_done_ ? pushed_ - results_done_ : 1;
-  ahead_.take(frames, of_push, run_length(), result_.spectrum);
-  sparse_us_ += us_since(begin);
+  ahead_.take(frames, push_.left(), run_length(), frame_.result.spectrum);
+  push_.add_time(us_since(begin));
 }
 
 template <class Real>
 void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const SignalView& frame = frames.front();
-  Spectrum<Real>& spectrum = result_.spectrum;
+  Spectrum<Real>& spectrum = frame_.result.spectrum;
   find_spectrum(frames);
   if (plan_.info().path == Path::dense) {
-    ++dense_count;
-    result_.action = TrackedFrame::Action::dense;
-    result_.reason = plan_.info().reason;
-    previous_.clear();
+    ++counts.dense;
+    frame_.result.action = TrackedFrame::Action::dense;
+    frame_.result.reason = plan_.info().reason;
+    frame_.previous.clear();
     review_dense(frame);
     return;
   }
   if (!spectrum.quality.finite) {
-    previous_.clear();
-    result_.reason = "a sample is NaN or infinite";
+    frame_.previous.clear();
+    frame_.result.reason = "a sample is NaN or infinite";
     return;
   }
-  exact_ = !(spectrum.quality.relative_error > kExact);
-  const auto known = reports_.find(frames_);
-  const Calibration::Report report = known == reports_.end() ? report_of(spectrum, previous_) : known->second;
-  report_ = report;
-  previous_.assign(spectrum.values.begin(), spectrum.values.end());
-  const bool due = calibration_.due(report) || (testing_repetition() && !exact_);
-  const double factor = calibration_.factor(report);
-  result_.calibration = factor;
-  const double error = factor * spectrum.quality.relative_error;
+  frame_.exact = !(spectrum.quality.relative_error > ReferencePolicy::kExact);
+  const auto known = expectation_.reports.find(frame_.number);
+  frame_.report = known == expectation_.reports.end() ? report_of(spectrum, frame_.previous) : known->second;
+  frame_.previous.assign(spectrum.values.begin(), spectrum.values.end());
   const bool lost = options_.calibrate > 0 && tones_seem_lost(frame);
-  if (due || staleness_.unacceptable(error)) {
+  const auto [step, factor] =
+      policy_.after_sparse({frame_.number, frame_.report, spectrum.quality.relative_error, lost,
+                            differencing(), testing_repetition() && !frame_.exact});
+  frame_.result.calibration = factor;
+  if (step == TrackingPolicy::Step::compare) {
     compare(frame);
     return;
   }
-  // A drift alone calls for a comparison only if that may lead to a renewal. Until then, the calibration
-  // alone chooses the frames that it needs.
-  const bool drifted = staleness_.suspect(error) && may_decide();
-  if (drifted && differencing()) {
-    compare(frame);
-    return;
-  }
-  if ((drifted || lost) && watch_.may_compare()) {
+  if (step == TrackingPolicy::Step::compare_suspect) {
     compare_suspect(frame);
     return;
   }
-  if (options_.check && options_.check(frames_) && !compare_for_check(frame)) return;
+  if (options_.check && options_.check(frame_.number) && !compare_for_check(frame)) return;
   if (factor != 1) {
     spectrum.quality.error_l2 *= factor;
-    spectrum.quality.relative_error = error;
+    spectrum.quality.relative_error *= factor;
     for (Real& one : spectrum.standard_error) one *= static_cast<Real>(factor);
   }
-  staleness_.accepted();
+  policy_.staleness.accepted();
 }
 
 /// Whether the support seems to have lost tones of the frame, which was just transformed sparsely.
 template <class Real>
 bool TrackerImpl<Real>::tones_seem_lost(const SignalView& frame) {
-  const Spectrum<Real>& spectrum = result_.spectrum;
+  const Spectrum<Real>& spectrum = frame_.result.spectrum;
   if (plan_.info().path != Path::direct)
-    return watch_.suspects(spectrum.quality.residual, spectrum.quality.tail_energy);
+    return policy_.watch.suspects(spectrum.quality.residual, spectrum.quality.tail_energy);
   // Direct sums do not measure energy outside the support.
   constexpr std::int64_t kSpacing = 8;
-  if (frames_ % kSpacing != 0) return false;
+  if (frame_.number % kSpacing != 0) return false;
   const double all = whole_energy(frame);
-  return all > 0 && watch_.falls_short(held_energy(plan_.source(), in_double(spectrum)) / all);
+  return all > 0 && policy_.watch.falls_short(held_energy(plan_.source(), in_double(spectrum)) / all);
 }
 
 /// Compares a frame because of a suspicion. If the suspicion is unfounded, present errors and residuals
 /// become the level that later ones are compared with.
 template <class Real>
 void TrackerImpl<Real>::compare_suspect(const SignalView& frame) {
-  calibration_.bring_forward();
-  watch_.suspicion_compared();
-  if (compare(frame)) staleness_.forget_level();
+  policy_.calibration.bring_forward();
+  policy_.watch.suspicion_compared();
+  if (compare(frame)) policy_.staleness.forget_level();
 }
 
 /// Transforms the first of the frames and decides about it. The others are the next frames.
@@ -289,36 +267,37 @@ template <class Real>
 void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   const SignalView& frame = frames.front();
   const auto begin = Clock::now();
-  const double sparse_before_us = sparse_us_;
-  result_.index = frames_;
-  result_.action = TrackedFrame::Action::sparse;
-  result_.reason.clear();
-  result_.similarity.reset();
-  result_.check.reset();
-  largest_.reset();
-  to_learn_.reset();
-  watch_.next_frame();
-  missed_ = false;
-  const bool learned = learning_.under_way() && frames_ >= learning_.due() && take_learned(frame);
+  const double shared_before_us = push_.shared_us();
+  frame_.result.index = frame_.number;
+  frame_.result.action = TrackedFrame::Action::sparse;
+  frame_.result.reason.clear();
+  frame_.result.similarity.reset();
+  frame_.result.check.reset();
+  frame_.largest.reset();
+  learning_.request.reset();
+  policy_.watch.next_frame();
+  frame_.missed = false;
+  const bool learned =
+      learning_.background.under_way() && frame_.number >= learning_.background.due() && take_learned(frame);
   if (learned) {
-    skip_sparse_ = 0;
-    staleness_.try_again();
-  } else if (skip_sparse_ > 0) {
+    policy_.skip_sparse = 0;
+    policy_.staleness.try_again();
+  } else if (policy_.skip_sparse > 0) {
     ahead_.forget();
-    previous_.clear();
-    reports_.clear();
-    --skip_sparse_;
+    frame_.previous.clear();
+    expectation_.reports.clear();
+    --policy_.skip_sparse;
     transform_densely(frame);
-    ++dense_count;
-    result_.action = TrackedFrame::Action::dense;
-    result_.reason = "sparse transforms missed the accuracy on the frames before";
-    if (result_.spectrum.quality.finite && relearn_if_outdated(frame, true)) {
-      skip_sparse_ = 0;
-      staleness_.try_again();
-    } else if (skip_sparse_ == 0 && result_.spectrum.quality.finite &&
+    ++counts.dense;
+    frame_.result.action = TrackedFrame::Action::dense;
+    frame_.result.reason = "sparse transforms missed the accuracy on the frames before";
+    if (frame_.result.spectrum.quality.finite && relearn_if_outdated(frame, true)) {
+      policy_.skip_sparse = 0;
+      policy_.staleness.try_again();
+    } else if (policy_.skip_sparse == 0 && frame_.result.spectrum.quality.finite &&
                differencing()) {  // try again from a fresh reference
       refresh(frame);
-      staleness_.try_again();
+      policy_.staleness.try_again();
     }
   } else {
     transform_sparsely(frames);
@@ -326,23 +305,12 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (options_.similarity) note_similarity_of_any(frame);
   dense_.discard(frame);
   note_check();
-  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)), dense_.options());
-  result_.differencing = differencing();
-  result_.us = us_since(begin) - (sparse_us_ - sparse_before_us);
-  ++frames_;
-}
-
-/// Divides the time of sparse transforms equally among the frames of a push that went through them. This
-/// includes time that was spent on them before the push.
-template <class Real>
-void TrackerImpl<Real>::divide_time() {
-  if (sharing_results_.empty()) return;
-  const double each = sparse_us_ / static_cast<double>(std::max<std::size_t>(1, sharing_results_.size()));
-  for (const std::size_t i : sharing_results_) {
-    if (i < results_done_) results_[i].us += each;
-  }
-  sparse_us_ = 0;
-  sharing_results_.clear();
+  if (learning_.request)
+    learning_.background.begin(frame, std::move(*std::exchange(learning_.request, std::nullopt)),
+                               dense_.options());
+  frame_.result.differencing = differencing();
+  frame_.result.us = us_since(begin) - (push_.shared_us() - shared_before_us);
+  ++frame_.number;
 }
 
 template <class Real>
@@ -352,15 +320,13 @@ const typename Tracker<Real>::Frame& TrackerImpl<Real>::push(const SignalView& f
     track({&frame, 1});
   } catch (...) {
     forget_ahead();
-    sharing_results_.clear();
-    sparse_us_ = 0;
+    static_cast<void>(push_.take_time());
     throw;
   }
-  take_similarities({&result_, 1});
+  similarities_.give(std::span(&frame_.result, 1));
   forget_ahead();  // the caller may change samples after this
-  result_.us += std::exchange(sparse_us_, 0);
-  sharing_results_.clear();
-  return result_;
+  frame_.result.us += push_.take_time();
+  return frame_.result;
 }
 
 template <class Real>
@@ -368,26 +334,20 @@ std::span<const typename Tracker<Real>::Frame> TrackerImpl<Real>::push(std::span
                                                                        std::span<const SignalView> coming) {
   take_refined();
   ahead_.try_again();
-  pushed_ = frames.size();
-  known_.assign(frames.begin(), frames.end());
-  if (ahead_.overlaps()) known_.insert(known_.end(), coming.begin(), coming.end());
-  results_done_ = 0;
-  if (results_.size() < frames.size()) results_.resize(frames.size());
+  push_.begin(frames, ahead_.overlaps() ? coming : std::span<const SignalView>());
   try {
-    for (; results_done_ < frames.size(); ++results_done_) {
-      track(std::span<const SignalView>(known_).subspan(results_done_));
-      typename Tracker<Real>::Frame& kept = results_[results_done_];
-      std::swap(kept, result_);
-      result_.calibration = kept.calibration;  // valid until the next sparse frame
+    while (!push_.finished()) {
+      track(push_.next());
+      push_.take(frame_.result);
     }
-    take_similarities(std::span(results_).first(results_done_));
+    similarities_.give(push_.done());
   } catch (...) {
-    take_similarities(std::span(results_).first(results_done_));
+    similarities_.give(push_.done());
     forget_ahead();  // these frames may never be pushed
-    divide_time();
+    push_.divide_time();
     throw;
   }
-  divide_time();
+  push_.divide_time();
   const auto begin = Clock::now();
   dense_.keep_only(coming);
   memory_.keep_only(coming);
@@ -396,8 +356,8 @@ std::span<const typename Tracker<Real>::Frame> TrackerImpl<Real>::push(std::span
   look_ahead(coming);
   ahead_.begin(coming, run_length());
   begin_comparisons(coming);
-  if (frames.empty() && !expected_.empty()) dense_.prepare();
-  sparse_us_ += us_since(begin);
+  if (frames.empty() && !expectation_.numbers.empty()) dense_.prepare();
+  push_.add_time(us_since(begin));
   return results();
 }
 
@@ -419,14 +379,13 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   ahead_.prepare(frames);
   if (differencing())
     static_cast<void>(PlanAccess<Real>::with_exact_reference(plan_, frames[0], plan_.source().values()));
-  results_.resize(
-      std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMaxReady))));
-  for (typename Tracker<Real>::Frame& result : results_) result.spectrum = plan_.make_spectrum();
+  push_.reserve(static_cast<std::size_t>(std::min(options_.plan.batch, kMaxReady)));
+  for (typename Tracker<Real>::Frame& result : push_.room()) result.spectrum = plan_.make_spectrum();
   try {
     retired_.wake();
   } catch (const std::system_error&) {  // the caller's thread then frees plans
   }
-  if (options_.background_learning) learning_.prepare(like.bytes());
+  if (options_.background_learning) learning_.background.prepare(like.bytes());
   if (options_.calibrate == 0) return;
   memory_.prepare();
   Spectrum<Real> spectrum;

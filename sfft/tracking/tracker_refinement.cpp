@@ -28,12 +28,12 @@ void TrackerImpl<Real>::begin_refinement() {
   if (!options_.refine || plan_.info().path != Path::comb) return;
   PlanOptions options = plan_options(differencing());
   options.effort = PlanEffort::thorough;
-  searched_for_ = data_of(plan_.source());
+  refinement_.searched_for = data_of(plan_.source());
   try {
     refinement_.start(plan_.source(), options);
-    refinement_note = "a better plan is being searched for";
+    refinement_.note = "a better plan is being searched for";
   } catch (const std::exception& error) {  // thread creation failed
-    refinement_note = fmt::format("no search for a better plan: {}", error.what());
+    refinement_.note = fmt::format("no search for a better plan: {}", error.what());
   }
 }
 
@@ -41,32 +41,34 @@ template <class Real>
 void TrackerImpl<Real>::take_refined() {
   if (!options_.refine) return;
   auto outcome = refinement_.poll();
-  if (!outcome || outcome->source != searched_for_) return;  // no outcome, or for a template out of force
+  if (!outcome || outcome->source != refinement_.searched_for)
+    return;  // no outcome, or for a template out of force
   if (!outcome->plan) {
-    refinement_note = fmt::format("the search for a better plan failed: {}", outcome->problem);
+    refinement_.note = fmt::format("the search for a better plan failed: {}", outcome->problem);
     return;
   }
   if (!better(outcome->plan->info(), plan_.info())) {
-    refinement_note = "the search found no better plan";
+    refinement_.note = "the search found no better plan";
     return;
   }
   try {
     Plan<Real> plan = std::move(*outcome->plan);
     const Template current = plan_.source();
     const TemplateData& data = *data_of(current);
-    if (data_of(current) != searched_for_) {  // another frame has become the reference in the meantime
+    if (data_of(current) !=
+        refinement_.searched_for) {  // another frame has become the reference in the meantime
       const SignalView frame(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
                              data.reference_type, data.shape);
       plan = PlanAccess<Real>::with_exact_reference(plan, frame, data.values);
     }
     const double before = plan_.info().predicted_error;
     replace(std::move(plan));
-    ++refined_count;
-    refinement_note =
-        fmt::format("a better plan took over at frame {}: predicted error {:.3g}, before {:.3g}", frames_,
-                    plan_.info().predicted_error, before);
+    ++counts.refined;
+    refinement_.note =
+        fmt::format("a better plan took over at frame {}: predicted error {:.3g}, before {:.3g}",
+                    frame_.number, plan_.info().predicted_error, before);
   } catch (const std::exception& error) {
-    refinement_note = fmt::format("the better plan could not take over: {}", error.what());
+    refinement_.note = fmt::format("the better plan could not take over: {}", error.what());
   }
 }
 

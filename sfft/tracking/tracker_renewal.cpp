@@ -15,21 +15,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Differences are worthwhile if their energy outside the support is less than kRepeats times that of frames,
-/// and no longer if it is more than kRepeatsNoMore times that of frames.
-constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
-/// A larger relative error is caused by the differences themselves if the support changes by more energy than
-/// there is outside it, because a plan for differences expects small ones. Differences fail after three such
-/// frames, each within kLately frames of the one before.
-constexpr double kLargeError = 0.25;
-constexpr std::int64_t kLately = 64;
-/// Frames after which differences that failed are tried again.
-constexpr std::int64_t kTryAgain = 1024;
 /// If errors are too large, a fresh support is also worthwhile if it leaves less than this fraction of the
 /// energy outside. That halves errors.
 constexpr double kLittleOutside = 0.25;
-/// Number of frames for which the share of the energy in fresh frequencies is trusted.
-constexpr std::int64_t kLongestTrust = 256;
 
 }  // namespace
 
@@ -38,36 +26,33 @@ constexpr std::int64_t kLongestTrust = 256;
 template <class Real>
 bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double error) {
   if (!options_.reference) return false;
-  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-  const double tail = result_.spectrum.quality.tail_energy;
+  const std::vector<std::complex<double>> values = in_double(frame_.result.spectrum);
+  const double tail = frame_.result.spectrum.quality.tail_energy;
   if (differencing()) {
     if (memory_.empty()) return false;
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
-    departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
-    const bool fails = differences_fail(change, error);
-    if (departures_ > 0 && staleness_.may_learn() && worth_learning(values)) {
-      staleness_.say("the frame is unlike its reference");
+    const bool departs = policy_.reference.departs(change, tail);
+    const bool fails = policy_.reference.differences_fail(change, tail, error, frame_.number);
+    if (departs && policy_.staleness.may_learn() && worth_learning(values)) {
+      policy_.staleness.say("the frame is unlike its reference");
       if (options_.background_learning) {
         learn_in_background();
       } else if (relearn_if_better(frame)) {
-        result_.action = TrackedFrame::Action::relearned;
-        ++relearned_count;
-        staleness_.learned();
-        departures_ = 0;
+        frame_.result.action = TrackedFrame::Action::relearned;
+        ++counts.relearned;
+        policy_.staleness.learned();
+        policy_.reference.learned();
         return true;
       }
     }
-    // One departure is a cut, after which frames may repeat again. Two are an object that passed and became
-    // the reference.
-    if (departures_ < 3 && !fails) return false;
+    if (!policy_.reference.departed() && !fails) return false;
     give_up_reference();
     return true;
   }
-  ++repetition_tests_;
-  bool repeats = !memory_.empty() && error > kExact && frames_ >= next_reference_;
+  bool repeats = policy_.reference.may_take(frame_.number, error) && !memory_.empty();
   if (repeats) {
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
-    repeats = change.outside < kRepeats * tail && change.support < tail;
+    repeats = ReferencePolicy::repeats(change, tail);
   }
   if (!repeats) {
     memory_.keep(frame, values);
@@ -79,31 +64,22 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
 
 template <class Real>
 void TrackerImpl<Real>::give_up_reference() {
-  departures_ = failures_ = 0;
+  policy_.reference.given_up();
   memory_.forget();
   install(Plan<Real>(plan_.source(), plan_options(false)));
-  result_.reason += "; frames do not repeat: transformed without a reference from here on";
-}
-
-/// Whether differences caused errors on several recent frames that transforms without a reference would not
-/// have. `change`: that of the current frame, which was transformed densely.
-template <class Real>
-bool TrackerImpl<Real>::differences_fail(const StreamMemory::Change& change, double error) {
-  if (!(error > kLargeError && change.support > result_.spectrum.quality.tail_energy)) return false;
-  failures_ = frames_ - failed_at_ < kLately ? failures_ + 1 : 1;
-  failed_at_ = frames_;
-  if (failures_ < 3) return false;
-  next_reference_ = frames_ + kTryAgain;
-  return true;
+  frame_.result.reason += "; frames do not repeat: transformed without a reference from here on";
 }
 
 /// The same for a frame at which the reference is not otherwise reconsidered. True: the reference is given
 /// up.
 template <class Real>
 bool TrackerImpl<Real>::give_up_failing_reference(const SignalView& frame, double error) {
-  if (!options_.reference || !differencing() || memory_.empty() || !(error > kLargeError)) return false;
-  const auto change = memory_.change(frame, in_double(result_.spectrum), multiplicities(plan_.source()));
-  if (!differences_fail(change, error)) return false;
+  if (!options_.reference || !differencing() || memory_.empty() || !ReferencePolicy::large(error))
+    return false;
+  const auto change =
+      memory_.change(frame, in_double(frame_.result.spectrum), multiplicities(plan_.source()));
+  const double tail = frame_.result.spectrum.quality.tail_energy;
+  if (!policy_.reference.differences_fail(change, tail, error, frame_.number)) return false;
   give_up_reference();
   return true;
 }
@@ -119,7 +95,7 @@ void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& f
   const Template learned = learn(frame, again);
   data.tail_envelope = data_of(learned)->tail_envelope;
   data.change_envelope = data_of(learned)->change_envelope;
-  data.tail_energy = result_.spectrum.quality.tail_energy;
+  data.tail_energy = frame_.result.spectrum.quality.tail_energy;
   for (const std::complex<double>& value : data.values) data.power.push_back(std::norm(value));
   data.plans.clear();  // they were made without powers
 }
@@ -132,36 +108,33 @@ void TrackerImpl<Real>::take_reference(const SignalView& frame) {
   data->reference_type = frame.type();
   data->reference.resize(frame.bytes());
   copy_elements(frame, data->reference.data());
-  data->values = in_double(result_.spectrum);
+  data->values = in_double(frame_.result.spectrum);
   learn_amplitudes(*data, frame);
   install(Plan<Real>(make_template(std::move(data)), plan_options(true)));
   remember_reference();
-  result_.action = TrackedFrame::Action::refreshed;
-  result_.reason = "frames repeat: transformed as differences to this one from here on";
+  frame_.result.action = TrackedFrame::Action::refreshed;
+  frame_.result.reason = "frames repeat: transformed as differences to this one from here on";
 }
 
 /// A frame that has just been transformed densely becomes the reference of the same plan.
 template <class Real>
 void TrackerImpl<Real>::refresh(const SignalView& frame) {
   if (options_.similarity) note_similarity(frame);
-  const std::vector<std::complex<double>> values = in_double(result_.spectrum);
+  const std::vector<std::complex<double>> values = in_double(frame_.result.spectrum);
   use(PlanAccess<Real>::with_exact_reference(plan_, frame, values));
   memory_.keep(frame, values, ahead_.overlaps());
-  renewed_values_ = values;
-  calibration_.referenced();
-  found_.clear();
-  expectation_outdated_ = true;
+  frame_.renewed = values;
+  policy_.calibration.referenced();
+  expectation_.plan_changed();
 }
 
 /// Whether a support learned from this frame, just transformed densely, may hold enough more than the present
-/// one. Learning takes several dense transforms, and the share of a scene's energy in fresh frequencies
-/// changes slowly. So learning is not repeated soon if the present support holds nearly the last known share.
+/// one. Learning takes several dense transforms.
 template <class Real>
 bool TrackerImpl<Real>::worth_learning(std::span<const std::complex<double>> values) const {
-  if (frames_ - learned_at_ >= kLongestTrust) return true;
   const double held = held_energy(plan_.source(), values);
-  const double halfway = (1 + options_.relearn_below) / 2;
-  return !(held >= halfway * fresh_share_ * (held + result_.spectrum.quality.tail_energy));
+  return learning_.worthwhile(frame_.number, held, held + frame_.result.spectrum.quality.tail_energy,
+                              options_.relearn_below);
 }
 
 /// If no criterion is set, uses the one that the template was learned with, or its k.
@@ -186,130 +159,116 @@ LearnOptions TrackerImpl<Real>::relearn_options() const {
 /// The share of the energy of a frame, just transformed densely, in the support.
 template <class Real>
 double TrackerImpl<Real>::exact_share() const {
-  return 1 - result_.spectrum.quality.residual * result_.spectrum.quality.residual;
+  return 1 - frame_.result.spectrum.quality.residual * frame_.result.spectrum.quality.residual;
 }
 
 /// Call after any dense transform. Learns a new template if the support holds less of the energy than before
 /// and a fresh one would hold more. True: the template is new.
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed) {
-  const double share = exact_share(), before = watch_.expected();
-  if (!watch_.outdated(share, missed)) return false;
-  missed_ = missed;
-  staleness_.say(fmt::format("the support holds {:.3g} % of the energy, and held {:.3g} % before",
-                             100 * share, 100 * before));
+  const double share = exact_share(), before = policy_.watch.expected();
+  if (!policy_.watch.outdated(share, missed)) return false;
+  frame_.missed = missed;
+  policy_.staleness.say(fmt::format("the support holds {:.3g} % of the energy, and held {:.3g} % before",
+                                    100 * share, 100 * before));
   // While sparse transforms are skipped, nothing is gained by a template that is ready later.
-  const bool bearable = skip_sparse_ == 0 && watch_.bearable(share);
+  const bool bearable = policy_.skip_sparse == 0 && policy_.watch.bearable(share);
   if (!learn_or_begin(frame, bearable)) return false;
-  result_.action = TrackedFrame::Action::relearned;
-  ++relearned_count;
-  staleness_.learned();
-  departures_ = 0;
+  frame_.result.action = TrackedFrame::Action::relearned;
+  ++counts.relearned;
+  policy_.staleness.learned();
+  policy_.reference.learned();
   return true;
 }
 
 /// For a frame that the plan transforms densely: seeks a template or reference that allows sparse ones.
 template <class Real>
 void TrackerImpl<Real>::review_dense(const SignalView& frame) {
-  if (!result_.spectrum.quality.finite || options_.calibrate == 0 || relearn_if_outdated(frame)) return;
-  if (!options_.reference || differencing() || frames_ < next_decision_) return;
+  if (!frame_.result.spectrum.quality.finite || options_.calibrate == 0 || relearn_if_outdated(frame)) return;
+  if (!options_.reference || differencing() || !policy_.reference.may_decide(frame_.number)) return;
   // Two frames in a row show whether frames repeat.
   const bool second = !memory_.empty();
   const bool repeats = reconsider_reference(frame, 1);
   if (repeats && differencing()) {
-    ++refreshed_count;
+    ++counts.refreshed;
     return;
   }
   if (repeats) {  // differences are no better
-    result_.action = TrackedFrame::Action::dense;
-    result_.reason = plan_.info().reason;
+    frame_.result.action = TrackedFrame::Action::dense;
+    frame_.result.reason = plan_.info().reason;
   }
   if (!second) return;
   memory_.forget();
-  decision_step_ = next_step(decision_step_);
-  next_decision_ = frames_ + decision_step_;
+  policy_.reference.decided(frame_.number);
 }
 
 /// The request to learn from the frame that was just transformed densely.
 template <class Real>
 LearnRequest<Real> TrackerImpl<Real>::learn_request() const {
-  const double held = held_energy(plan_.source(), in_double(result_.spectrum));
+  const double held = held_energy(plan_.source(), in_double(frame_.result.spectrum));
   return {data_of(plan_.source()),
-          frames_,
-          staleness_.reason(),
+          frame_.number,
+          policy_.staleness.reason(),
           held,
-          held + result_.spectrum.quality.tail_energy,
+          held + frame_.result.spectrum.quality.tail_energy,
           options_.relearn_below,
-          missed_ ? kLittleOutside : 0,
+          frame_.missed ? kLittleOutside : 0,
           plan_.info().path != Path::dense,
-          tones_,
-          frames_ - tones_at_,
+          learning_.tones,
+          frame_.number - learning_.tones_at,
           relearn_options(),
           plan_options(differencing(), 1)};
-}
-
-/// Keeps the tones of a frame. If none drifts, earlier tones are kept for a while, because a velocity can be
-/// measured only after tones have moved.
-template <class Real>
-void TrackerImpl<Real>::note_tones(const LearnAnswer<Real>& answer, std::int64_t frame) {
-  constexpr std::int64_t kLongEnough = 64;
-  const bool drift = std::ranges::any_of(answer.tones, &DriftingTone::drifts);
-  if (!answer.fresh || (!drift && frame - tones_at_ < kLongEnough && answer.tones.size() == tones_.size()))
-    return;
-  tones_ = answer.tones;
-  tones_at_ = frame;
 }
 
 /// Does what relearn_if_better() does, but without waiting. Learning begins at the end of this frame, and
 /// take_learned() does the rest.
 template <class Real>
 void TrackerImpl<Real>::learn_in_background() {
-  if (learning_.under_way() || to_learn_) return;
-  watch_.trying(exact_share());
-  to_learn_ = learn_request();
+  if (learning_.background.under_way() || learning_.request) return;
+  policy_.watch.trying(exact_share());
+  learning_.request = learn_request();
 }
 
 /// Changes to the template that was learned in the background, if it is better than the one in force. The
 /// frame is then transformed densely and becomes the reference.
 template <class Real>
 bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
-  auto outcome = learning_.take();
+  auto outcome = learning_.background.take();
   const bool helped = outcome && outcome->answer.plan;
   const bool same_template = outcome && outcome->request.old == data_of(plan_.source());
   const bool usable =
       same_template && outcome->request.plan.use_reference == plan_options(differencing()).use_reference;
   if (helped && !usable)
-    watch_.abandoned();
+    policy_.watch.abandoned();
   else
-    watch_.tried(helped);
+    policy_.watch.tried(helped);
   if (!same_template) return false;
   const auto& [request, answer, exact] = *outcome;
-  note_tones(answer, request.frame);
-  learned_at_ = request.frame;
-  fresh_share_ = answer.fresh_held / std::max(request.all, 1e-300);
+  learning_.note_tones(answer, request.frame);
+  learning_.learned(request.frame, answer, request.all);
   if (!helped || !usable) return false;
   transform_densely(frame);
-  if (!result_.spectrum.quality.finite) return false;
+  if (!frame_.result.spectrum.quality.finite) return false;
   note_similarity(frame);
   const double share_before = exact_share();
   memory_.forget();
   install(std::move(*outcome->answer.plan), std::move(outcome->exact));
   transform_densely(frame);
   if (differencing()) refresh(frame);
-  result_.action = TrackedFrame::Action::relearned;
-  result_.reason = fmt::format("{}; the support held {:.1f} % of what a fresh one did at frame {}",
-                               request.reason, 100 * request.held / answer.fresh_held, request.frame);
-  ++relearned_count;
-  ++dense_count;
-  staleness_.learned();
-  departures_ = 0;
+  frame_.result.action = TrackedFrame::Action::relearned;
+  frame_.result.reason = fmt::format("{}; the support held {:.1f} % of what a fresh one did at frame {}",
+                                     request.reason, 100 * request.held / answer.fresh_held, request.frame);
+  ++counts.relearned;
+  ++counts.dense;
+  policy_.staleness.learned();
+  policy_.reference.learned();
   // If a tone moved on while the template was learned, the template does not contain it and holds no more of
   // this frame than the old one did.
   constexpr double kDelivered = 0.125;
   const double promised = (answer.fresh_held - request.held) / request.all;
   const double share = exact_share();
   if (share - share_before < kDelivered * promised && relearn_if_better(frame)) return true;
-  watch_.renewed(share, !differencing());
+  policy_.watch.renewed(share, !differencing());
   return true;
 }
 
@@ -317,18 +276,17 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   const LearnRequest<Real> request = learn_request();
-  watch_.trying(exact_share());
+  policy_.watch.trying(exact_share());
   LearnAnswer<Real> answer = learn_better(frame, request);
-  watch_.tried(answer.plan.has_value());
-  note_tones(answer, frames_);
+  policy_.watch.tried(answer.plan.has_value());
+  learning_.note_tones(answer, frame_.number);
   if (answer.fresh && answer.fresh->k() == plan_.source().k() &&
       request.learn.method == LearnOptions::Method::dense)
-    largest_ = answer.fresh;
-  learned_at_ = frames_;
-  fresh_share_ = answer.fresh_held / std::max(request.all, 1e-300);
+    frame_.largest = answer.fresh;
+  learning_.learned(frame_.number, answer, request.all);
   if (!answer.plan) return false;
-  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", request.reason,
-                               100 * request.held / answer.fresh_held);
+  frame_.result.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does",
+                                     request.reason, 100 * request.held / answer.fresh_held);
   note_similarity(frame);
   install(std::move(*answer.plan));
   remember_reference();
@@ -348,15 +306,18 @@ bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
 /// frames miss it narrowly, and a plan for smaller errors prevents that.
 template <class Real>
 bool TrackerImpl<Real>::plan_for_smaller_errors(double error) {
-  constexpr double kStep = 0.7, kMin = 0.3, kNarrowly = 2;
+  constexpr double kNarrowly = 2;
   const bool narrowly = error < kNarrowly * options_.accuracy && options_.plan.accuracy == 0;
-  if (!narrowly || !smaller_errors_possible_ || kStep * accuracy_fraction_ < kMin) return false;
-  Plan<Real> plan(plan_.source(), plan_options(differencing(), kStep * accuracy_fraction_));
-  smaller_errors_possible_ = plan.info().path != Path::dense;
-  if (!smaller_errors_possible_) return false;
-  accuracy_fraction_ *= kStep;
+  const std::optional<double> fraction = policy_.accuracy.smaller();
+  if (!narrowly || !fraction) return false;
+  Plan<Real> plan(plan_.source(), plan_options(differencing(), *fraction));
+  if (plan.info().path == Path::dense) {
+    policy_.accuracy.impossible();
+    return false;
+  }
+  policy_.accuracy.took(*fraction);
   install(std::move(plan));
-  result_.reason += "; planned for smaller errors from here on";
+  frame_.result.reason += "; planned for smaller errors from here on";
   return true;
 }
 
@@ -365,44 +326,44 @@ bool TrackerImpl<Real>::plan_for_smaller_errors(double error) {
 /// until a new template is ready.
 template <class Real>
 void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearable) {
-  const bool lately = staleness_.renewed_lately();
-  result_.action = TrackedFrame::Action::dense;
-  result_.reason = staleness_.reason();
+  const bool lately = policy_.staleness.renewed_lately();
+  frame_.result.action = TrackedFrame::Action::dense;
+  frame_.result.reason = policy_.staleness.reason();
   if (relearn_if_outdated(frame, true)) {
     // relearn_if_outdated() has set the action and the reason
   } else if (plan_for_smaller_errors(error)) {
-    ++dense_count;
-    return staleness_.try_again();
+    ++counts.dense;
+    return policy_.staleness.try_again();
   } else if (!differencing() && reconsider_reference(frame, 1)) {
-    ++refreshed_count;
+    ++counts.refreshed;
   } else if (plan_.source().power().empty()) {
     // The plan uses least squares, because its template is only a support. That fails here; typical
     // amplitudes help.
     auto data = std::make_shared<TemplateData>(*data_of(plan_.source()));
-    data->values = in_double(result_.spectrum);
+    data->values = in_double(frame_.result.spectrum);
     learn_amplitudes(*data, frame);
     if (options_.similarity) note_similarity(frame);
     install(Plan<Real>(make_template(std::move(data)), plan_options(false)));
-  } else if (staleness_.may_learn() && learn_or_begin(frame, bearable)) {
-    result_.action = TrackedFrame::Action::relearned;
-    ++relearned_count;
+  } else if (policy_.staleness.may_learn() && learn_or_begin(frame, bearable)) {
+    frame_.result.action = TrackedFrame::Action::relearned;
+    ++counts.relearned;
   } else if (differencing()) {
     if (reconsider_reference(frame, 1)) {  // the plan is new and has not missed the accuracy yet
-      ++dense_count;
-      return staleness_.try_again();
+      ++counts.dense;
+      return policy_.staleness.try_again();
     }
     note_similarity(frame);
     refresh(frame);
-    staleness_.forget_level();
-    result_.action = TrackedFrame::Action::refreshed;
-    ++refreshed_count;
+    policy_.staleness.forget_level();
+    frame_.result.action = TrackedFrame::Action::refreshed;
+    ++counts.refreshed;
   }
-  ++dense_count;
-  const int skip = staleness_.renewed(lately);
+  ++counts.dense;
+  const int skip = policy_.staleness.renewed(lately);
   if (!bearable)
-    skip_sparse_ = skip;
-  else if (result_.action == TrackedFrame::Action::dense)
-    staleness_.forget_level();  // nothing helps, so present errors become the level
+    policy_.skip_sparse = skip;
+  else if (frame_.result.action == TrackedFrame::Action::dense)
+    policy_.staleness.forget_level();  // nothing helps, so present errors become the level
 }
 
 template bool TrackerImpl<float>::give_up_failing_reference(const SignalView&, double);
