@@ -17,10 +17,10 @@ class CompactImpl;
 
 /// Batches of one shape in the layouts of Plan, contiguous. Real and imaginary parts are stored in the
 /// formats that the options name (Storage); all arithmetic is in float. A value is the stored number
-/// times 2^exponent, with one exponent per transform, so nothing overflows whatever the length and the
-/// scale of the data. NaN and infinity spoil only the transform that contains them. Immutable; copies
-/// share their data, and a move is a copy. Execution is thread-safe with one workspace per concurrent
-/// call. Throws as Plan does.
+/// times 2^exponent, with one exponent per transform, so nothing overflows whatever the length and scale
+/// of the data (on GPUs: up to the peak). NaN and infinity spoil only the transform that contains them.
+/// Immutable; copies share their data, and a move is a copy. Execution is thread-safe with one workspace per
+/// concurrent call. Throws as Plan does.
 class SFFT_EXPORT CompactPlan {
  public:
   /// What is known about transforms of one direction before they run.

@@ -115,11 +115,11 @@ struct Discovery {
 SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& options = {});
 
 /// Like discover() of a signal in host memory, for a signal in GPU memory. It reads as few samples. Kernels
-/// gather the samples of a round into page-locked host memory; the rest runs on the host, and the answer is
-/// the same. A round costs a launch and a wait at any signal size, so this pays only for large signals
-/// (docs/concepts.md). The dense transform after an unverified discovery runs on the GPU in double precision
-/// and needs up to 40 bytes of GPU memory per complex sample, 28 per real one; being faster, it makes
-/// discovery give up sooner than on the CPU. `threads` is ignored.
+/// gather the samples of a round into page-locked host memory; the rest runs on the host. The answer is the
+/// same for the same `check`. A round costs a launch and a wait at any signal size, so this pays only for
+/// large signals (docs/concepts.md). The dense transform after an unverified discovery runs on the GPU in
+/// double precision and needs up to 40 bytes of GPU memory per complex sample, 28 per real one; being faster,
+/// it makes discovery give up sooner than on the CPU. `threads` is ignored.
 ///
 /// Work is ordered in `stream` (a cudaStream_t of the GPU; null is its legacy default stream) after what was
 /// queued there. The call blocks until the answer is known, and the stream must not be under capture. The

@@ -60,9 +60,9 @@ struct PlanOptions {
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
   /// plan predicted to reach it, or dense. 0: as good as max_samples and page_locked_frames allow.
   double accuracy = 0;
-  /// Largest share of a frame's N samples that a sparse path may read, in (0, 1]. Not set: the smaller of
-  /// N/12 and 28 samples per coefficient if the template has energy outside its support, no limit if it
-  /// has none. Three times as much where whole rows are transferred (page_locked_frames).
+  /// Largest share of a frame's N samples that a sparse path may read, in (0, 1]. Not set: 28 per
+  /// coefficient, at most N/12 (short frames: 256 and N/4), if the template has energy outside its support;
+  /// no limit if it has none. Three times as much where whole rows are transferred (page_locked_frames).
   std::optional<double> max_samples = std::nullopt;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one

@@ -128,11 +128,11 @@ class SFFT_EXPORT Template {
   std::shared_ptr<const detail::TemplateData> data_;
 };
 
-/// Learns a template from one frame by a dense double-precision FFT, on the CPU or on the GPU of
-/// options.device. Both give the same template within rounding, and each gives the same bits every time.
-/// Equal magnitudes are ordered by ascending index. Throws invalid_argument for options without `keep`, k < 1
-/// or above the number of distinct frequencies, several GPUs, a frame with NaN, infinities or a power beyond
-/// double, and an all-zero frame under Energy or AboveNoise; not_sparse (without dense_fallback);
+/// Learns a template from one frame, by a dense double-precision FFT unless Method says otherwise, on the CPU
+/// or a GPU. Both give the same template within rounding, and each gives the same bits every time. Equal
+/// magnitudes are ordered by ascending index. Throws invalid_argument for options without `keep`, k < 1 or
+/// above the number of distinct frequencies, several GPUs, a frame with NaN, infinities or a power beyond
+/// double, and an all-zero frame under Energy or AboveNoise; not_sparse (without dense_fallback); and
 /// backend_unavailable, device and out_of_memory for a GPU that is missing, fails or is full.
 ///
 /// After a verified discovery (LearnOptions::Method::discovery and automatic) the template holds fewer than k

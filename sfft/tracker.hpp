@@ -43,7 +43,7 @@ struct TrackerOptions {
   /// The first few come sooner (2, 5, 10, 18, … frames after a new plan), as do those after a
   /// surprising comparison, a change in the level of errors or another kind of change between frames.
   /// A reported error above 0.25 is compared at once if nothing like it was before. Negligible errors are not
-  /// compared. 0: never, and the reference is neither taken nor given up.
+  /// compared. 0: only frames with an unacceptable error, which alone may then change the reference.
   int calibrate = 256;
   /// A frame is stale when its reported error is above `drift` times the median of the first frames after
   /// the last refresh, for `patience` frames in a row.
@@ -120,8 +120,8 @@ struct TrackedFrame {
   bool differencing = false;  ///< the next frames are transformed as differences to a reference
   double calibration = 1;     ///< factor by which reported errors of sparse frames are multiplied
   std::int64_t index = 0;     ///< frames pushed before this one
-  /// Microseconds that the frame took: its share of the transforms it went through with others, and all that
-  /// it alone caused. The frames of a push add up to the time of the push.
+  /// Microseconds that the frame took: its share of the transforms it went through with others, those before
+  /// the push included, and all that it alone caused.
   double us = 0;
   /// Similarity to the template before this frame, for frames that are refreshed or relearned, or for all if
   /// TrackerOptions::similarity is set. None for a frame with NaN or infinities, nor for a renewal in the
@@ -182,11 +182,11 @@ class SFFT_EXPORT Tracker {
   const Template& current_template() const;
   /// The plan in force.
   const Plan<Real>& plan() const;
-  /// Frames that became a new reference.
+  /// Frames whose action is `refreshed`, and first references.
   std::int64_t refreshed() const noexcept;
   /// Templates learned since the start.
   std::int64_t relearned() const noexcept;
-  /// Frames transformed densely that changed no template.
+  /// Frames transformed densely, renewals included and mere comparisons not.
   std::int64_t dense_fallbacks() const noexcept;
   std::int64_t calibrated() const noexcept;  ///< frames compared with a dense transform
   std::int64_t refined() const noexcept;     ///< better plans that took over

@@ -17,17 +17,17 @@ struct WorkspaceAccess;
 
 /// Scratch memory of one thread's executions, from make_workspace() of any plan. Threads that run at the same
 /// time must not share one, nor may streams. That of a sparse Plan also owns the worker threads of plans with
-/// threads > 1, and a GPU plan's stream, page-locked ring and device scratch; its calls throw in_use if
-/// another thread is using the workspace, and invalid_argument if it was moved from. No workspace tracks work
-/// that an enqueue function left on a stream.
+/// threads > 1, and a GPU plan's stream, ring of page-locked buffers and device scratch. Calls of that Plan
+/// throw in_use if another thread is using the workspace, and invalid_argument if it was moved from. No
+/// workspace tracks work that an enqueue function left on a stream.
 class SFFT_EXPORT Workspace {
  public:
-  /// Empty: the first Plan::execute() fits it. Plan::enqueue() never allocates and refuses it.
+  /// Empty: the first Plan::execute() sizes it. Plan::enqueue() never allocates and refuses it.
   Workspace();
   ~Workspace();
-  /// Leaves the other one empty.
+  /// Leaves the other one unusable.
   Workspace(Workspace&&) noexcept;
-  /// Leaves the other one empty.
+  /// Leaves the other one unusable.
   Workspace& operator=(Workspace&&) noexcept;
 
   std::size_t host_bytes() const noexcept;    ///< size of the host part; 0 when moved from

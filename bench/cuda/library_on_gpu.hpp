@@ -26,7 +26,7 @@ class SpectrumBuffers {
         estimates_at_(errors_at_ + aligned(static_cast<std::size_t>(k * count) * sizeof(float))),
         memory_(estimates_at_ + static_cast<std::size_t>(count) * sizeof(Quality)) {}
 
-  DeviceSpectra<float> view() const { return {values(), errors(), estimates()}; }
+  Plan<float>::DeviceSpectra view() const { return {values(), errors(), estimates()}; }
   std::vector<std::complex<double>> values(std::size_t frame) const {
     const auto got = download(values() + frame * k_, k_);
     return {got.begin(), got.end()};

@@ -14,6 +14,9 @@ namespace sfft::detail {
 /// Samples per coefficient that the automatic budget allows, and the share of the frame.
 inline constexpr std::int64_t kSamplesPerCoefficient = 28;
 inline constexpr std::int64_t kBudgetDivisor = 12;
+/// Short frames are too short for N/12 samples to tell their frequencies apart. Up to 256 samples take less
+/// time than a dense transform of the frame, unless they are more than a quarter of it.
+inline constexpr std::int64_t kFewSamples = 256, kFewDivisor = 4;
 /// The same if whole rows cross a bus, where further samples of a row cost little.
 inline constexpr std::int64_t kRowSamplesPerCoefficient = 84, kRowBudgetDivisor = 4;
 /// Samples in the rows that cross a bus: the larger of a number per coefficient and a share of the frame.
@@ -35,8 +38,9 @@ inline std::int64_t sample_budget(double share, std::int64_t points, std::int64_
   }
   if (least_squares) return points;
   const std::int64_t per_coefficient = by_rows ? kRowSamplesPerCoefficient : kSamplesPerCoefficient;
-  return std::max<std::int64_t>(
-      1, std::min(points / (by_rows ? kRowBudgetDivisor : kBudgetDivisor), per_coefficient * k));
+  const std::int64_t of_frame = std::max(points / (by_rows ? kRowBudgetDivisor : kBudgetDivisor),
+                                         std::min(points / kFewDivisor, kFewSamples));
+  return std::max<std::int64_t>(1, std::min(of_frame, per_coefficient * k));
 }
 
 }  // namespace sfft::detail

@@ -13,8 +13,8 @@ namespace sfft::detail {
 
 /// Frames are known by their numbers in the stream.
 struct Expectation {
-  /// State at the latest look ahead: all frames before `ready` had their sparse spectra, those before `known`
-  /// were known, and `dense` dense transforms were done.
+  /// State at the latest look ahead: frames before `ready` had their sparse spectra, the samples of those
+  /// before `known` were given, and `dense` dense transforms were done.
   struct Seen {
     std::int64_t ready = 0, known = 0;
     std::size_t dense = 0;
@@ -39,7 +39,7 @@ struct Expectation {
     found.clear();
     reports.clear();
   }
-  /// Call when the plan or its reference changes what comparisons find.
+  /// Call when a new plan or reference makes earlier findings invalid.
   void plan_changed() {
     found.clear();
     changed = true;

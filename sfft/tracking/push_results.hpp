@@ -30,17 +30,17 @@ class PushResults {
   std::span<const SignalView> next() const noexcept { return std::span(known_).subspan(done_); }
   /// Makes room for the results of `frames` frames.
   void reserve(std::size_t frames) { results_.resize(std::max(results_.size(), frames)); }
-  /// All results that there is room for.
+  /// All entries.
   std::span<Frame> room() noexcept { return results_; }
   /// Those of the frames that are done.
   std::span<Frame> done() noexcept { return std::span(results_).first(done_); }
   std::span<const Frame> done() const noexcept { return std::span(results_).first(done_); }
-  /// Frames of the push that are not done, at least 1.
+  /// Frames of the push that are not done; 1 for a push of a single frame, which is not counted here.
   std::size_t left() const noexcept { return finished() ? 1 : pushed_ - done_; }
   /// Swaps the result of a frame with the next entry.
   void take(Frame& result) noexcept {
     std::swap(results_[done_], result);
-    result.calibration = results_[done_].calibration;  // valid until the next sparse frame
+    result.calibration = results_[done_].calibration;  // carried over to frames without a sparse transform
     ++done_;
   }
 
@@ -59,7 +59,7 @@ class PushResults {
     }
     static_cast<void>(take_time());
   }
-  /// Returns all of the time, which no frame shares any more.
+  /// Returns all of the time, and ends the sharing.
   double take_time() noexcept {
     sharing_.clear();
     return std::exchange(shared_us_, 0);

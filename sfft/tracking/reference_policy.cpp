@@ -8,13 +8,14 @@ namespace sfft::detail {
 
 namespace {
 
-/// Differences are worthwhile if their energy outside the support is less than kRepeats times that of frames,
-/// and no longer if it is more than kRepeatsNoMore times that of frames.
+/// Differences are worthwhile if their energy outside the support is less than kRepeats times that of the
+/// frames themselves, and no longer if it is more than kRepeatsNoMore times that.
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
 /// A larger relative error is caused by the differences themselves if the support changes by more energy than
-/// there is outside it, because a plan for differences expects small ones. Differences fail after three such
-/// frames, each within kLately frames of the one before.
+/// there is outside it, because a plan for differences expects small ones. Differences fail after kFailures
+/// such frames, each within kLately frames of the one before.
 constexpr double kLargeError = 0.25;
+constexpr int kFailures = 3;
 constexpr std::int64_t kLately = 64;
 /// Frames after which differences that failed are tried again.
 constexpr std::int64_t kTryAgain = 1024;
@@ -54,7 +55,7 @@ bool ReferencePolicy::differences_fail(const StreamMemory::Change& change, doubl
   if (!(large(error) && change.support > tail)) return false;
   failures_ = frame - failed_at_ < kLately ? failures_ + 1 : 1;
   failed_at_ = frame;
-  if (failures_ < 3) return false;
+  if (failures_ < kFailures) return false;
   next_reference_ = frame + kTryAgain;
   return true;
 }

@@ -27,21 +27,23 @@ class ReferencePolicy {
   /// Call after a decision: each doubles the wait for the next, up to 256 frames.
   void decided(std::int64_t frame) noexcept;
 
-  /// Call for a frame without a reference. True: if the frame repeats, it may become the reference.
+  /// Counts a comparison of a frame that has no reference. True: the frame may become the reference, if it
+  /// repeats.
   bool may_take(std::int64_t frame, double error) noexcept;
-  /// Whether the change between two frames makes differences worthwhile.
+  /// Whether so little changed between two frames, outside the support and in it, that differences are
+  /// worthwhile.
   static bool repeats(const StreamMemory::Change& change, double tail) noexcept;
 
   /// Call for a frame with a reference. True: the frame is unlike the reference.
   bool departs(const StreamMemory::Change& change, double tail) noexcept;
-  /// Whether the last frame was unlike its reference.
+  /// Whether the last decision found a frame unlike the reference.
   bool departing() const noexcept { return departures_ > 0; }
-  /// Whether so many frames in a row were that the reference is of no use. One departure is a cut, after
-  /// which frames may repeat again. Two are an object that passed and became the reference.
-  bool departed() const noexcept { return departures_ > 2; }
+  /// Whether three decisions in a row did, so that the reference is of no use. One departure may be a cut,
+  /// after which frames repeat again. Two may be an object that passed and became the reference.
+  bool departed() const noexcept { return departures_ >= kDepartures; }
   /// Whether an error is large enough to be caused by the differences themselves.
   static bool large(double error) noexcept;
-  /// Call for a frame with a reference. True: on several recent frames, differences caused errors that
+  /// Call for a frame with a reference. True: on three recent frames, differences caused errors that
   /// transforms without a reference would not have. Another reference is then not taken for a while.
   bool differences_fail(const StreamMemory::Change& change, double tail, double error,
                         std::int64_t frame) noexcept;
@@ -51,6 +53,8 @@ class ReferencePolicy {
   void learned() noexcept { departures_ = 0; }
 
  private:
+  static constexpr int kDepartures = 3;
+
   int tests_ = 0;                    ///< frames compared to find out whether frames repeat
   int departures_ = 0;               ///< decisions in a row that found a frame unlike its reference
   int failures_ = 0;                 ///< frames in close succession for which differences failed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long what was learned is trusted.
+// How long the results of learning stay valid.
 #include "sfft/tracking/relearning.hpp"
 
 #include <algorithm>

@@ -15,12 +15,12 @@ template <class Real>
 struct Relearning {
   /// Records what learning from a frame of this number found. `all`: the frame's energy without f = 0.
   void learned(std::int64_t frame, const LearnAnswer<Real>& answer, double all) noexcept;
-  /// Keeps the tones of a frame. If none drifts, earlier tones are kept for a while, because a velocity can
-  /// be measured only after tones have moved.
+  /// Keeps the tones of a frame that gave a fresh template. If none drifts and their number is the same,
+  /// earlier tones are kept for 64 frames, because a velocity can be measured only after tones have moved.
   void note_tones(const LearnAnswer<Real>& answer, std::int64_t frame);
   /// Whether a support that holds `held` of the energy `all` of a frame probably holds less than a fresh one,
-  /// by more than `relearn_below` allows. The share of a scene's energy in fresh frequencies changes slowly,
-  /// so the last known share counts for 256 frames.
+  /// by more than half of what `relearn_below` allows. The share of a scene's energy in fresh frequencies
+  /// changes slowly, so the last known share counts for 256 frames; later, the answer is true.
   bool worthwhile(std::int64_t frame, double held, double all, double relearn_below) const noexcept;
 
   BackgroundLearning<Real> background;

@@ -70,7 +70,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   dense_.renew(std::move(exact));
   expectation_.plan_changed();
   if (other_support) {
-    // A plan for drifting tones is made for a fraction.
+    // A plan for drifting tones is made for a fraction of the accuracy.
     const bool given = options_.accuracy > 0 && options_.plan.accuracy == 0;
     policy_.accuracy.renewed(given ? plan_.options().accuracy / options_.accuracy : 1);
   }
@@ -83,7 +83,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   policy_.restart_calibration(frame_.number, other_support && !differenced && !differencing());
 }
 
-/// Freeing memory that a GPU may still read blocks until the GPU is idle, so a worker does it.
+/// Freeing memory that a GPU may still read blocks until the GPU is idle, so a worker does it if it can.
 template <class Real>
 void TrackerImpl<Real>::use(Plan<Real> plan) {
   expectation_.reports.clear();
@@ -262,7 +262,6 @@ void TrackerImpl<Real>::compare_suspect(const SignalView& frame) {
   if (compare(frame)) policy_.staleness.forget_level();
 }
 
-/// Transforms the first of the frames and decides about it. The others are the next frames.
 template <class Real>
 void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   const SignalView& frame = frames.front();

@@ -44,7 +44,7 @@ struct FrameState {
   typename Tracker<Real>::Frame result;
   Spectrum<Real> sparse;                      ///< sparse spectrum of a frame that is compared
   TrackedFrame::ErrorCheck compared;          ///< what the latest comparison found
-  Calibration::Report report{0};              ///< report of the frame, if it is sparse
+  Calibration::Report report{0};              ///< what its sparse spectrum reports, uncalibrated
   std::optional<Template> largest;            ///< the k largest of the frame, if they were learned
   bool exact = false;                         ///< the latest sparse transform left nothing to gain
   bool missed = false;                        ///< errors of the frame are too large
@@ -79,7 +79,7 @@ class TrackerImpl {
   std::atomic<bool> in_use{false};  ///< a push is in progress
 
  private:
-  /// `fraction`: share of the accuracy that the plan is made for.
+  /// `fraction`: of TrackerOptions::accuracy that the plan is made for.
   PlanOptions plan_options(bool reference, double fraction) const;
   PlanOptions plan_options(bool reference) const {
     return plan_options(reference, policy_.accuracy.fraction());
@@ -100,12 +100,15 @@ class TrackerImpl {
                                                              std::size_t next);
   /// Replaces the plan and starts a search for a better one. `exact`: a plan of dense_ for the same template.
   void install(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
+  /// Replaces the plan, and restarts what was learned about the errors of the old one.
   void replace(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
+  /// Replaces the plan and nothing else.
   void use(Plan<Real> plan);
   void begin_refinement();
   void take_refined();
   void remember_reference();
   void transform_densely(const SignalView& frame);
+  /// Transforms the first of the frames and decides about it. The others are the next frames.
   void track(std::span<const SignalView> frames);
   void transform_sparsely(std::span<const SignalView> frames);
   void find_spectrum(std::span<const SignalView> frames);
@@ -125,6 +128,7 @@ class TrackerImpl {
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
   bool worth_learning(std::span<const std::complex<double>> values) const;
   double exact_share() const;
+  /// `missed`: errors are too large.
   bool relearn_if_outdated(const SignalView& frame, bool missed = false);
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;

@@ -20,11 +20,11 @@ TrackingPolicy::Decision TrackingPolicy::after_sparse(const SparseFrame& frame) 
   const double factor = calibration.factor(frame.report);
   const double error = factor * frame.relative_error;
   if (due || staleness.unacceptable(error)) return {Step::compare, factor};
-  // A drift alone calls for a comparison only if that may lead to a renewal. Until then, the calibration
-  // alone chooses the frames that it needs.
+  // A drift alone calls for a comparison only if that may lead to a renewal. Otherwise the calibration
+  // alone chooses the frames that are compared.
   const bool drifted = staleness.suspect(error) && may_decide(frame.number, frame.differencing);
   if (drifted && frame.differencing) return {Step::compare, factor};
-  if ((drifted || frame.lost) && watch.may_compare()) return {Step::compare_suspect, factor};
+  if ((drifted || frame.tones_lost) && watch.may_compare()) return {Step::compare_suspect, factor};
   return {Step::accept, factor};
 }
 

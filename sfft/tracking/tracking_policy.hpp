@@ -12,7 +12,7 @@
 
 namespace sfft::detail {
 
-/// The fraction of TrackerOptions::accuracy that plans for the present template are made for.
+/// Plans for the present template are made for this fraction of TrackerOptions::accuracy.
 class PlanAccuracy {
  public:
   double fraction() const noexcept { return fraction_; }
@@ -36,13 +36,13 @@ struct SparseFrame {
   std::int64_t number = 0;
   Calibration::Report report{0};
   double relative_error = 0;  ///< reported
-  bool lost = false;          ///< the support seems to have lost tones
+  bool tones_lost = false;    ///< the support seems to miss tones that it held
   bool differencing = false;
-  /// Every frame is compared, to find out whether frames repeat.
+  /// Frames are compared to find out whether they repeat.
   bool testing_repetition = false;
 };
 
-/// Decides; transforms nothing.
+/// Decides what the statistics of frames call for. Transforms nothing, and never sees a frame or a plan.
 struct TrackingPolicy {
   explicit TrackingPolicy(const TrackerOptions& options)
       : calibration(options.calibrate), watch(options), staleness(options) {}
@@ -50,7 +50,7 @@ struct TrackingPolicy {
   enum class Step {
     accept,           ///< the sparse spectrum is the result
     compare,          ///< with a dense transform, which may lead to a renewal
-    compare_suspect,  ///< the same because of a suspicion, of which only few are affordable
+    compare_suspect,  ///< the same because of a suspicion; comparisons for this reason are rationed
   };
   struct Decision {
     Step step = Step::accept;
@@ -58,7 +58,7 @@ struct TrackingPolicy {
   };
   Decision after_sparse(const SparseFrame& frame);
 
-  /// Whether a comparison may change the reference.
+  /// Whether a comparison may change the reference, or a drift of errors may lead to a renewal.
   bool may_decide(std::int64_t frame, bool differencing) const noexcept {
     return !differencing || reference.may_decide(frame);
   }

@@ -131,7 +131,7 @@ TEST(TrackingPolicy, OneFrameDecidesAboutOneStep) {
     const auto decision = policy.after_sparse({.number = 20,
                                                .report = {c.error},
                                                .relative_error = c.error,
-                                               .lost = c.lost,
+                                               .tones_lost = c.lost,
                                                .testing_repetition = c.testing});
     EXPECT_EQ(decision.step, c.step) << c.name;
     EXPECT_EQ(decision.factor, 1) << c.name << ": nothing was compared";

@@ -34,7 +34,7 @@ TEST(Workspace, InUseThrowsAndStaysUsable) {
   auto workspace = f.plan.make_workspace();
   Spectrum<float> spectrum;
   {
-    const detail::Exclusive other(detail::PlanAccess<float>::inside(workspace).in_use, "held by the test");
+    const detail::Exclusive other(detail::inside(workspace).in_use, "held by the test");
     EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), ErrorCode::in_use);
     EXPECT_EQ(spectrum.support, nullptr) << "nothing is written";
   }
@@ -98,8 +98,7 @@ TEST(Moved, WorkspacesThrow) {
   auto other = std::move(workspace);
   Spectrum<float> spectrum;
   EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { static_cast<void>(detail::PlanAccess<float>::inside(workspace)); }),
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(detail::inside(workspace)); }), ErrorCode::invalid_argument);
   EXPECT_EQ(workspace.host_bytes(), 0u);
   EXPECT_EQ(workspace.device_bytes(), 0u);
   EXPECT_TRUE(workspace.host().empty());

@@ -59,8 +59,8 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
   gpu(cudaMemcpy(frames.data(), recording.samples.data(), recording.samples.size(), cudaMemcpyHostToDevice));
   const DeviceBuffer values(kChunk * 1000 * 8), errors(kChunk * 1000 * 4),
       estimates(kChunk * sizeof(Quality));
-  const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
-                                 estimates.as<Quality>()};
+  const Plan<float>::DeviceSpectra out{values.as<std::complex<float>>(), errors.as<float>(),
+                                       estimates.as<Quality>()};
 
   Preparation preparation;
   // Earlier plans are kept, so that no time includes a destructor.

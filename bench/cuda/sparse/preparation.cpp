@@ -52,8 +52,8 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
   const DeviceBuffer frames(static_cast<std::size_t>(2 * shape.points()));
   gpu(cudaMemcpy(frames.data(), recording.samples.data(), frames.bytes(), cudaMemcpyHostToDevice));
   const DeviceBuffer values(kCoefficients * 8), errors(kCoefficients * 4), estimates(sizeof(Quality));
-  const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
-                                 estimates.as<Quality>()};
+  const Plan<float>::DeviceSpectra out{values.as<std::complex<float>>(), errors.as<float>(),
+                                       estimates.as<Quality>()};
   detail::StepTrace trace;
   std::optional<Plan<float>> plan;
   std::optional<Workspace> workspace;

@@ -189,7 +189,10 @@ TYPED_TEST(DenseBatchTest, InPlaceAndGivenWorkspace) {
       auto values = signals;
       plan.forward(values.data(), element_type_of<std::complex<TypeParam>>::value, values, workspace);
       EXPECT_LE(relative_l2(values, expected_spectra(signals, shape, false)), fft_bound<TypeParam>(points));
-      plan.inverse(values, std::span(values), workspace);
+      const sfft::Workspace made = plan.make_workspace();
+      EXPECT_EQ(made.host().size(), plan.workspace_bytes());
+      EXPECT_EQ(made.device_bytes(), 0u);
+      plan.inverse(values, std::span(values), made.host());
       EXPECT_LE(relative_l2(values, signals), 2 * fft_bound<TypeParam>(points));
     }
   }

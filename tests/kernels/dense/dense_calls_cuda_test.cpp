@@ -54,6 +54,24 @@ TEST_F(DenseCallsCuda, StreamsOfSeveralThreads) {
   }
 }
 
+TEST_F(DenseCallsCuda, AWorkspaceHasBothPartsOfItsPlan) {
+  const Shape shape({96, 480});
+  const auto x = as_samples<float>(random_signal(2 * static_cast<std::size_t>(shape.points()), 8));
+  for (const Engine engine : gpu_engines()) {
+    const auto plan = plan_if_possible<float>(shape, true, {.engine = engine, .batch = 2});
+    if (!plan) continue;
+    const sfft::Workspace workspace = plan->make_workspace();
+    EXPECT_EQ(workspace.host_bytes(), plan->workspace_bytes());
+    EXPECT_EQ(workspace.device_bytes(), plan->device_workspace_bytes());
+    EXPECT_EQ(workspace.device().size(), plan->device_workspace_bytes());
+    const OnDevice<float> input(x);
+    const OnDevice<C> output(plan->spectrum_points());
+    plan->enqueue_forward(input.get(), ElementType::f32, output.get(), workspace.device(), nullptr);
+    EXPECT_LE(relative_l2(output.read(), expected_spectra(x, shape, true)),
+              gpu_bound<float>(engine, static_cast<double>(shape.points())));
+  }
+}
+
 /// Kernels that read at misaligned addresses would end the process's CUDA context.
 TEST_F(DenseCallsCuda, RefusesPointersOffTheirAlignment) {
   const Plan<float> plan(Shape(1000), Domain::complex, {.device = Device::gpu()});

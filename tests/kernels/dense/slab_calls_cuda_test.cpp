@@ -37,6 +37,10 @@ TEST_F(SlabCallsCuda, RefusesWhatItCannotDo) {
   EXPECT_EQ(narrow.signal_slabs().size(), 3u);
   EXPECT_NE(narrow.explain().find("3 of 4 devices"), std::string::npos) << narrow.explain();
   EXPECT_NE(narrow.explain().find("share 1 GPU"), std::string::npos) << narrow.explain();
+  const std::vector<sfft::Workspace> made = narrow.make_workspaces();
+  ASSERT_EQ(made.size(), 3u);
+  for (std::size_t s = 0; s < made.size(); ++s)
+    EXPECT_EQ(made[s].device_bytes(), narrow.device_workspace_bytes(s));
   // Calls.
   SlabMemory<float, std::complex<float>> memory(
       narrow.signal_slabs(), narrow.spectrum_slabs(),
