@@ -38,7 +38,7 @@ std::int64_t whole_blocks(std::int64_t positions) {
 
 std::int64_t witness_samples(double confidence) {
   return static_cast<std::int64_t>(
-      std::ceil((std::log(kWitnessDependence) - std::log(confidence)) / -std::log1p(-kWitnessShare)));
+      std::ceil((std::log(kWitnessDependence) - std::log(confidence)) / -std::log1p(-kDisturbedShare)));
 }
 
 double witness_share(double confidence, std::int64_t samples) {

@@ -31,13 +31,13 @@ struct WitnessReport {
   const char* reason = "";    ///< why it does not agree
 };
 
-/// Number of samples to compare so that a disturbance of kWitnessShare of the positions, wherever they are,
+/// Number of samples to compare so that a disturbance of kDisturbedShare of the positions, wherever they are,
 /// is missed with a probability below `confidence`.
 std::int64_t witness_samples(double confidence);
 /// The share of positions whose disturbance `samples` positions miss with at most that probability.
 double witness_share(double confidence, std::int64_t samples);
 /// 1/40, because pulses of 2 in 64 samples cover 1/32.
-inline constexpr double kWitnessShare = 0.025;
+inline constexpr double kDisturbedShare = 0.025;
 /// Positions are sums of an anchor and an offset, drawn independently. Any two are independent, but not all
 /// together: misses are more likely than with independent positions, by less than this factor
 /// (docs/accuracy.md).
