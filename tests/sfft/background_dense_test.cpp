@@ -11,7 +11,7 @@
 
 #include "tests/sfft/emulated_plan.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::background_dense_test {
 namespace {
 
 using namespace test_emulation;
@@ -72,4 +72,4 @@ TEST(BackgroundDense, BackgroundFailuresLoseNoFrame) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::background_dense_test

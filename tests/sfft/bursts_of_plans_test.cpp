@@ -12,7 +12,7 @@
 #include "sfft/sfft.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::bursts_of_plans_test {
 namespace {
 
 using test::code_of;
@@ -233,4 +233,4 @@ TEST(ReferencesOfPlans, WrongCoefficientsRaiseTheReport) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::bursts_of_plans_test

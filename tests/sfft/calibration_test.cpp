@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+namespace calibration_test {
 namespace {
 
 using sfft::detail::Calibration;
@@ -375,3 +376,4 @@ TEST(Calibration, IsGivenUpByAnIntervalOfZero) {
 }
 
 }  // namespace
+}  // namespace calibration_test

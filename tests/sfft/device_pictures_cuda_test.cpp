@@ -14,7 +14,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::device_pictures_cuda_test {
 namespace {
 
 class DevicePicturesCuda : public test::GpuTest {};
@@ -141,4 +141,4 @@ TEST_F(DevicePicturesCuda, PlansTakeTheFramesWhereTheyAre) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::device_pictures_cuda_test

@@ -9,7 +9,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
 
-namespace sfft {
+namespace sfft::direct_test {
 namespace {
 
 using Wide = std::complex<long double>;
@@ -119,4 +119,4 @@ TYPED_TEST(DirectTest, ErrorIsWithinTheReportedOneUpToTheLimit) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::direct_test

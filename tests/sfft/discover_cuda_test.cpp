@@ -16,7 +16,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::discover_cuda_test {
 namespace {
 
 using test::code_of;
@@ -366,4 +366,4 @@ TEST(DiscoverDeviceSignal, SaysWhyThereIsNoGpu) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::discover_cuda_test

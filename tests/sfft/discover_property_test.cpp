@@ -12,7 +12,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
 
-namespace sfft {
+namespace sfft::discover_property_test {
 namespace {
 
 using test::SparseSignal;
@@ -192,4 +192,4 @@ TEST(DiscoverProperty, NothingIsMissedInSilence) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::discover_property_test

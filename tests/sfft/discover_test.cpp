@@ -14,7 +14,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::discover_test {
 namespace {
 
 using test::code_of;
@@ -361,4 +361,4 @@ TEST(Discover, LearningByDiscoveryMakesATemplate) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::discover_test

@@ -17,7 +17,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::discover_trust_test {
 namespace {
 
 using test::SparseSignal;
@@ -414,4 +414,4 @@ TEST(DiscoverTrust, SumsOfTwoSetsMissAsRarelyAsTheModelSays) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::discover_trust_test

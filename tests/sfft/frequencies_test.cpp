@@ -10,7 +10,7 @@
 #include "sfft/sfft.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::frequencies_test {
 namespace {
 
 using test::code_of;
@@ -113,4 +113,4 @@ TEST(Frequencies, VolumesOfRealSamples) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::frequencies_test

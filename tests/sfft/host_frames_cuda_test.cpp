@@ -13,7 +13,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::host_frames_cuda_test {
 namespace {
 
 using test::code_of;
@@ -290,4 +290,4 @@ TEST_F(HostFramesCuda, FramesOfOneCallMayDiffer) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::host_frames_cuda_test

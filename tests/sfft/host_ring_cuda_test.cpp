@@ -12,7 +12,7 @@
 
 #include "tests/support/gpu.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::host_ring_cuda_test {
 namespace {
 
 class HostRingCuda : public test::GpuTest {};
@@ -135,4 +135,4 @@ TEST_F(HostRingCuda, NothingArrivesAfterItIsAbandoned) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::host_ring_cuda_test

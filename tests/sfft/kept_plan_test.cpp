@@ -17,7 +17,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::kept_plan_test {
 namespace {
 
 using test::SparseSignal;
@@ -273,4 +273,4 @@ TEST(KeptPlan, TrackersStartFromIt) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::kept_plan_test

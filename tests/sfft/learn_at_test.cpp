@@ -13,7 +13,7 @@
 #include "tests/support/learning.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::learn_at_test {
 namespace {
 
 /// X[f] of a one- or two-dimensional signal, summed in double.
@@ -135,4 +135,4 @@ TEST(LearnAt, RefusesBadSupportsAndSamples) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::learn_at_test

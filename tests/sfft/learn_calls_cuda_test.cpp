@@ -13,12 +13,12 @@
 #include "tests/support/learning.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::learn_calls_cuda_test {
 namespace {
 
-class LearnGpu : public GpuTest {};
+class LearnCallsGpu : public GpuTest {};
 
-TEST_F(LearnGpu, RefusesWhatTheCpuRefuses) {
+TEST_F(LearnCallsGpu, RefusesWhatTheCpuRefuses) {
   const Shape shape{24, 10};
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     for (std::size_t which = 0; which < 3; ++which) {
@@ -39,7 +39,7 @@ TEST_F(LearnGpu, RefusesWhatTheCpuRefuses) {
   compare(signal.view(), {.keep = AboveNoise{1e6}});
 }
 
-TEST_F(LearnGpu, RefusesADeviceThatIsNotThere) {
+TEST_F(LearnCallsGpu, RefusesADeviceThatIsNotThere) {
   const std::vector<double> x(32, 1.0);
   for (const int device : {-1, 99}) {
     EXPECT_EQ(
@@ -89,7 +89,7 @@ int fail_each_allocation(const Learn& learn) {
   return failures;
 }
 
-TEST_F(LearnGpu, TheSameFramesGiveTheSameBits) {
+TEST_F(LearnCallsGpu, TheSameFramesGiveTheSameBits) {
   for (const Shape& shape : {Shape{1 << 20}, Shape{99991}, Shape{540, 961}, Shape{40, 50, 60}}) {
     const Signal a = random_signal(ElementType::f32, shape, 1);
     const Signal b = random_signal(ElementType::f32, shape, 2);
@@ -100,7 +100,7 @@ TEST_F(LearnGpu, TheSameFramesGiveTheSameBits) {
   }
 }
 
-TEST_F(LearnGpu, EveryFailedAllocationLeavesNothingBehind) {
+TEST_F(LearnCallsGpu, EveryFailedAllocationLeavesNothingBehind) {
   const Shape shape{64, 50};
   const Signal a = random_signal(ElementType::u8, shape, 1);
   const Signal b = random_signal(ElementType::u8, shape, 2);
@@ -113,7 +113,7 @@ TEST_F(LearnGpu, EveryFailedAllocationLeavesNothingBehind) {
   }
 }
 
-TEST_F(LearnGpu, OneFrameGivesTheSameBits) {
+TEST_F(LearnCallsGpu, OneFrameGivesTheSameBits) {
   for (const Shape& shape : {Shape{4096}, Shape{540, 961}, Shape{432, 768}, Shape{40, 50, 60}}) {
     const Signal signal = random_signal(ElementType::u8, shape, 1);
     const OnDevice<std::byte> bytes(signal.bytes);
@@ -123,7 +123,7 @@ TEST_F(LearnGpu, OneFrameGivesTheSameBits) {
   }
 }
 
-TEST_F(LearnGpu, OneFrameRefusesWhatTheCpuRefuses) {
+TEST_F(LearnCallsGpu, OneFrameRefusesWhatTheCpuRefuses) {
   const Shape shape{24, 10};
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     for (const std::size_t where : {0, 37, 239}) {
@@ -145,7 +145,7 @@ TEST_F(LearnGpu, OneFrameRefusesWhatTheCpuRefuses) {
   }
 }
 
-TEST_F(LearnGpu, RefusesFramesThatItCannotRead) {
+TEST_F(LearnCallsGpu, RefusesFramesThatItCannotRead) {
   const Shape shape{32, 32};
   const std::vector<float> host(1024, 1.0F);
   const OnDevice<float> there(host);
@@ -177,7 +177,7 @@ TEST_F(LearnGpu, RefusesFramesThatItCannotRead) {
   EXPECT_EQ(code(good, {.keep = Largest{2}, .device = Device::gpu()}), std::nullopt);
 }
 
-TEST_F(LearnGpu, OneFrameAllocatesLittleAndFailsCleanly) {
+TEST_F(LearnCallsGpu, OneFrameAllocatesLittleAndFailsCleanly) {
   const Signal signal = random_signal(ElementType::u16, Shape{64, 50}, 1);
   const OnDevice<std::byte> bytes(signal.bytes);
   const DeviceView frame{bytes.get(), signal.type, signal.shape};
@@ -196,7 +196,7 @@ TEST(LearnDeviceFrame, RefusesNullAndUnknownTypesEverywhere) {
             ErrorCode::invalid_argument);
 }
 
-TEST_F(LearnGpu, OffsetsPast31Bits) {
+TEST_F(LearnCallsGpu, OffsetsPast31Bits) {
   constexpr std::int64_t kMemory = std::int64_t{100} << 30;
   if (static_cast<std::int64_t>(detail::cuda::device_info(0).memory_bytes) < kMemory)
     GTEST_SKIP() << "needs a GPU with 100 GiB of memory";
@@ -224,4 +224,4 @@ TEST(LearnWithoutGpu, SaysWhy) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::learn_calls_cuda_test

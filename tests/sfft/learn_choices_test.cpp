@@ -16,7 +16,7 @@
 #include "tests/support/learned_truth.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::learn_choices_test {
 namespace {
 
 using test::check;
@@ -27,7 +27,7 @@ using test::expect_same_bits;
 using test::Frame;
 using test::make_frame;
 using test::represents;
-using Spectrum = test::Spectrum;
+using Spectrum = test::DenseSpectrum;
 
 /// Powers of the frequencies that the half spectrum keeps, except f = 0, largest first.
 std::vector<std::pair<double, std::int64_t>> ranked_powers(const Frame& frame, const Spectrum& exact) {
@@ -184,4 +184,4 @@ TEST(LearnAutomatic, RefusesWhatDenseLearningRefuses) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::learn_choices_test

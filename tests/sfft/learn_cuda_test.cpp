@@ -19,7 +19,7 @@
 #include "tests/support/learning.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::learn_cuda_test {
 namespace {
 
 class LearnGpu : public GpuTest {};
@@ -299,4 +299,4 @@ TEST_F(LearnGpu, SmallAndLargeScales) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::learn_cuda_test

@@ -16,7 +16,7 @@
 #include "tests/support/learned_truth.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::learn_property_test {
 namespace {
 
 using test::check;
@@ -29,7 +29,7 @@ using test::Frame;
 using test::kTypes;
 using test::make_frame;
 using test::represents;
-using Spectrum = test::Spectrum;
+using Spectrum = test::DenseSpectrum;
 
 /// Long lines with good divisors of every residue modulo the eight SIMD lanes, short lines, primes, and
 /// grids.
@@ -231,4 +231,4 @@ TEST(LearnProperty, TakesFramesOfZerosAndConstants) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::learn_property_test

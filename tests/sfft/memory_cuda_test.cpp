@@ -12,7 +12,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::memory_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -204,4 +204,4 @@ TEST_F(MemoryCuda, AFullGpuIsAnErrorAndNothingStaysOnIt) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::memory_cuda_test

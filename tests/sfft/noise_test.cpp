@@ -9,7 +9,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
 
-namespace sfft {
+namespace sfft::noise_test {
 namespace {
 
 struct Tally {
@@ -99,4 +99,4 @@ TEST(WhiteNoise, FlatWindowCoversItsError) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::noise_test

@@ -16,7 +16,7 @@
 #include "template/discovery/leakage.hpp"
 #include "template/discovery/tone_kernel.hpp"
 
-namespace sfft {
+namespace sfft::off_grid_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -304,4 +304,4 @@ TEST(OffGrid, MostDrawnSignalsReportLeakageWithoutFallback) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::off_grid_test

@@ -15,7 +15,7 @@
 #include "template/flat/flat_planner.hpp"
 #include "tests/support/path_comparison.hpp"
 
-namespace sfft::detail::cuda {
+namespace sfft::detail::cuda::paths_cuda_test {
 namespace {
 
 class PathsCuda : public test::GpuTest {};
@@ -305,4 +305,4 @@ TEST_F(PathsCuda, HiddenTonesShowInTheWitness) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cuda
+}  // namespace sfft::detail::cuda::paths_cuda_test

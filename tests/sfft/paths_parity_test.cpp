@@ -7,7 +7,7 @@
 #include "sfft/sfft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::paths_parity_test {
 namespace {
 
 TEST(Paths, ExactOnesEqualTheDirectSumOnAnySignal) {
@@ -72,4 +72,4 @@ TEST(Paths, CrowdedResidueClassesGoThroughTheFlatWindow) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::paths_parity_test

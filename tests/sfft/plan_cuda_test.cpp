@@ -17,7 +17,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::plan_cuda_test {
 namespace {
 
 class PlanCuda : public GpuTest {};
@@ -260,4 +260,4 @@ TEST_F(PlanCuda, SurvivesEveryAllocationFailure) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::plan_cuda_test

@@ -13,7 +13,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::plan_devices_cuda_test {
 namespace {
 
 class PlanDevicesCuda : public GpuTest {};
@@ -128,4 +128,4 @@ TEST_F(PlanDevicesCuda, RefusesDevicesThatAreNotThere) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::plan_devices_cuda_test

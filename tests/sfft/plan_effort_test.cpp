@@ -12,7 +12,7 @@
 #include "sfft/sfft.hpp"
 #include "template/data/template_data.hpp"
 
-namespace sfft {
+namespace sfft::plan_effort_test {
 namespace {
 
 /// Tones in a tail that falls with frequency. Every seed gives the same tail with other phases.
@@ -125,4 +125,4 @@ TEST(PlanEffort, MoreEffortPredictsNoLargerErrorOnTheWhole) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::plan_effort_test

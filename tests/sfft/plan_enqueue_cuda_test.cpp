@@ -9,10 +9,10 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::plan_enqueue_cuda_test {
 namespace {
 
-class PlanCuda : public GpuTest {};
+class PlanEnqueueCuda : public GpuTest {};
 
 /// The results of `count` frames in device memory.
 template <class Real>
@@ -82,14 +82,14 @@ void check_enqueue(Path path) {
   for (auto& stream : streams) cudaStreamDestroy(stream);
 }
 
-TEST_F(PlanCuda, EnqueuesOnStreamsAndIntoGraphs) {
+TEST_F(PlanEnqueueCuda, EnqueuesOnStreamsAndIntoGraphs) {
   for (const Path path : {Path::comb, Path::flat_window, Path::dense}) {
     check_enqueue<float>(path);
     check_enqueue<double>(path);
   }
 }
 
-TEST_F(PlanCuda, CompiledPlansTakeFramesOfEveryType) {
+TEST_F(PlanEnqueueCuda, CompiledPlansTakeFramesOfEveryType) {
   const Shape shape{432, 768};
   const auto signal = SparseSignal::random(shape, true, 200, 8);
   const Template tmpl = Template::from_support(shape, Domain::real, signal.support);
@@ -116,7 +116,7 @@ TEST_F(PlanCuda, CompiledPlansTakeFramesOfEveryType) {
   EXPECT_LE(relative_l2(spectrum.values, signal.values), plan_bound<float>(shape));
 }
 
-TEST_F(PlanCuda, ReadsPastTwoToThe31) {
+TEST_F(PlanEnqueueCuda, ReadsPastTwoToThe31) {
   const std::int64_t n = (std::int64_t{1} << 31) + (std::int64_t{1} << 29);
   if (detail::cuda::device_info(0).memory_bytes < (std::size_t{30} << 30))
     GTEST_SKIP() << "needs 21 GB of memory";
@@ -155,7 +155,7 @@ TEST_F(PlanCuda, ReadsPastTwoToThe31) {
   EXPECT_LE(relative_l2(results.values.read(), truth), 1e-5);
 }
 
-TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
+TEST_F(PlanEnqueueCuda, RefusesWhatDoesNotFit) {
   const Shape shape{4096};
   const auto signal = SparseSignal::random(shape, false, 8, 3);
   const Template tmpl = Template::from_support(shape, Domain::complex, signal.support);
@@ -202,4 +202,4 @@ TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::plan_enqueue_cuda_test

@@ -13,7 +13,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::plan_test {
 namespace {
 
 using test::code_of;
@@ -364,4 +364,4 @@ TEST(Transform, UnknownSupportSaysHowItWasFound) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::plan_test

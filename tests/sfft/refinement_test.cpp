@@ -16,7 +16,7 @@
 #include "sfft/sfft.hpp"
 #include "sfft/template_access.hpp"
 
-namespace sfft {
+namespace sfft::refinement_test {
 namespace {
 
 constexpr std::int64_t kRows = 96, kColumns = 120;
@@ -146,4 +146,4 @@ TEST(Refinement, WithoutItNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::refinement_test

@@ -11,7 +11,7 @@
 #include "template/data/template_data.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::region_test {
 namespace {
 
 using test::code_of;
@@ -221,4 +221,4 @@ TEST(SignalView, TakesNoVectorWithoutAShape) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::region_test

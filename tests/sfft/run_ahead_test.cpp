@@ -11,7 +11,7 @@
 #include "tests/sfft/emulated_plan.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::run_ahead_test {
 namespace {
 
 using test::code_of;
@@ -147,4 +147,4 @@ TEST(RunAhead, TheEndWaitsForWhatIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::run_ahead_test

@@ -27,7 +27,7 @@
 #include "tests/support/kept_plans.hpp"
 #include "tests/support/strided.hpp"
 
-namespace sfft {
+namespace sfft::same_bits_test {
 namespace {
 
 using test::SparseSignal;
@@ -755,4 +755,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SameBitsTest, testing::Range(std::size_t{0}, kKi
                          });
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::same_bits_test

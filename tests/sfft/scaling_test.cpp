@@ -9,7 +9,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
 
-namespace sfft {
+namespace sfft::scaling_test {
 namespace {
 
 template <class T>
@@ -94,4 +94,4 @@ TEST(Scaling, ZeroAndNotANumberStayWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::scaling_test

@@ -13,7 +13,7 @@
 #include "sfft/tracker.hpp"
 #include "tests/support/direct_dft.hpp"
 
-namespace sfft {
+namespace sfft::similarity_test {
 namespace {
 
 using Spectra = std::vector<std::complex<double>>;
@@ -184,4 +184,4 @@ TEST(Similarity, OfFramesWithoutEnergyOrWithNaN) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::similarity_test

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace sfft::detail {
+namespace sfft::detail::stream_memory_test {
 namespace {
 
 // Large enough for copies in the background.
@@ -81,4 +81,4 @@ TEST(Worker, DoesItsJobsInTurnAndAllBeforeItEnds) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::stream_memory_test

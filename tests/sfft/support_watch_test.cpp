@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace sfft::detail {
+namespace sfft::detail::support_watch_test {
 namespace {
 
 /// The residual of a frame with this share of its energy outside the support.
@@ -206,4 +206,4 @@ TEST(SupportWatch, LearningThatDoesNotHelpWaits) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::support_watch_test

@@ -14,7 +14,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::tracker_batch_test {
 namespace {
 
 using test::code_of;
@@ -222,4 +222,4 @@ TEST(TrackerBatch, AMovedTrackerKeepsNoResults) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::tracker_batch_test

@@ -15,7 +15,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::tracker_cuda_test {
 namespace {
 
 class TrackerCuda : public test::GpuTest {};
@@ -281,4 +281,4 @@ TEST_F(TrackerCuda, PageLockedMemoryIsReadInPlace) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::tracker_cuda_test

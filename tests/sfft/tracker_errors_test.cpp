@@ -13,7 +13,7 @@
 #include "sfft/sfft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::tracker_errors_test {
 namespace {
 
 constexpr std::int64_t kPoints = 4096;
@@ -181,4 +181,4 @@ TEST(TrackerErrors, ChecksFindTheTrueErrorAndLeaveTheAnswerAsItIs) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::tracker_errors_test

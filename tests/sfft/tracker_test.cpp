@@ -12,7 +12,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::tracker_test {
 namespace {
 
 using test::code_of;
@@ -179,4 +179,4 @@ TEST(Tracker, RefusesBadOptionsAndFrames) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::tracker_test

@@ -15,7 +15,7 @@
 #include "sfft/sfft.hpp"
 #include "sfft/tracking/tone_drift.hpp"
 
-namespace sfft {
+namespace sfft::tracker_tones_test {
 namespace {
 
 constexpr std::int64_t kPoints = 4096;
@@ -255,4 +255,4 @@ TEST(TrackerTones, FramesThatRepeatAreDifferencedThoughThePlanIsDense) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::tracker_tones_test

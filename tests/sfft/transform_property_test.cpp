@@ -9,7 +9,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::transform_property_test {
 namespace {
 
 using test::SparseSignal;
@@ -191,4 +191,4 @@ TEST(Property, AnyInputIsAnswerOrError) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::transform_property_test

@@ -13,7 +13,7 @@
 #include "sfft/sfft.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::traps_test {
 namespace {
 
 using test::code_of;
@@ -224,4 +224,4 @@ TEST(Enumerations, OtherValuesAreRefused) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::traps_test

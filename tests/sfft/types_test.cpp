@@ -9,7 +9,7 @@
 #include "sfft/error.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::types_test {
 namespace {
 
 using test::code_of;
@@ -60,4 +60,4 @@ TEST(ElementType, KnowsItsBytes) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::types_test

@@ -10,7 +10,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::witness_cuda_test {
 namespace {
 
 using test::SparseSignal;
@@ -160,4 +160,4 @@ TEST_F(WitnessCuda, FilmsGetTheSameErrorEstimatesOnBothBackends) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::witness_cuda_test

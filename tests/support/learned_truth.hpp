@@ -24,21 +24,21 @@
 namespace sfft::test {
 
 using detail::TemplateData;
-using Spectrum = std::vector<std::complex<double>>;
+using DenseSpectrum = std::vector<std::complex<double>>;
 
 /// A frame of any element type, and its samples as doubles.
 struct Frame {
   Shape shape{1};
   ElementType type = ElementType::u8;
   std::vector<std::byte> bytes;
-  Spectrum samples;
+  DenseSpectrum samples;
 
   bool real() const { return !is_complex(type); }
   SignalView view() const { return {bytes.data(), samples.size(), type, shape}; }
 };
 
 template <class T>
-Frame make_frame(const Shape& shape, const Spectrum& samples) {
+Frame make_frame(const Shape& shape, const DenseSpectrum& samples) {
   Frame frame{shape, element_type_of<T>::value, {}, {}};
   std::vector<T> own;
   for (const std::complex<double>& x : samples) {
@@ -56,7 +56,7 @@ Frame make_frame(const Shape& shape, const Spectrum& samples) {
   return frame;
 }
 
-inline Frame make_frame(ElementType type, const Shape& shape, const Spectrum& samples) {
+inline Frame make_frame(ElementType type, const Shape& shape, const DenseSpectrum& samples) {
   switch (type) {
     case ElementType::u8:
       return make_frame<std::uint8_t>(shape, samples);
@@ -78,12 +78,12 @@ constexpr ElementType kTypes[] = {ElementType::u8,  ElementType::u16, ElementTyp
                                   ElementType::f64, ElementType::c64, ElementType::c128};
 
 /// Noise, a wave and a step: energy at low frequencies, at a tone, and everywhere.
-inline Spectrum drawn_samples(const Shape& shape, unsigned seed) {
+inline DenseSpectrum drawn_samples(const Shape& shape, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform(0, 1);
   const double step = uniform(random), turns = uniform(random), noise = std::pow(10, -4 * uniform(random));
-  Spectrum x;
+  DenseSpectrum x;
   for (std::int64_t t = 0; t < shape.points(); ++t) {
     const double wave = 2 * std::numbers::pi * turns * static_cast<double>(t);
     const double level = static_cast<double>(t) < step * static_cast<double>(shape.points()) ? 1.0 : -0.5;
@@ -93,13 +93,13 @@ inline Spectrum drawn_samples(const Shape& shape, unsigned seed) {
 }
 
 /// Computes direct sums, in two steps if a line is long.
-inline Spectrum exact_spectrum(const Frame& frame) {
+inline DenseSpectrum exact_spectrum(const Frame& frame) {
   const std::int64_t n = frame.shape.points();
   if (frame.shape.rank() > 1 || n <= 2048) return direct_dft(frame.samples, frame.shape.extents());
   std::int64_t rows = 1;
   for (std::int64_t d = 2; d * d <= n; ++d) rows = n % d == 0 ? d : rows;
   const std::int64_t columns = n / rows;
-  Spectrum y = direct_dft_axis(frame.samples, 1, rows, columns);
+  DenseSpectrum y = direct_dft_axis(frame.samples, 1, rows, columns);
   for (std::int64_t f = 0; f < rows; ++f) {
     for (std::int64_t t = 0; t < columns; ++t) {
       const long double angle = -2 * std::numbers::pi_v<long double> * static_cast<long double>(f * t) /
@@ -108,8 +108,8 @@ inline Spectrum exact_spectrum(const Frame& frame) {
           std::complex<double>(static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle)));
     }
   }
-  const Spectrum z = direct_dft_axis(y, rows, columns, 1);
-  Spectrum x(y.size());
+  const DenseSpectrum z = direct_dft_axis(y, rows, columns, 1);
+  DenseSpectrum x(y.size());
   for (std::int64_t f1 = 0; f1 < rows; ++f1) {
     for (std::int64_t f2 = 0; f2 < columns; ++f2)
       x[static_cast<std::size_t>(f1 + rows * f2)] = z[static_cast<std::size_t>(f1 * columns + f2)];
@@ -148,7 +148,7 @@ inline void expect_near(double got, double wanted, double bound, const std::stri
 
 /// Compares everything in a template of the k largest coefficients with `exact`. With `keeps_mean` it also
 /// contains f = 0.
-inline void check(const Frame& frame, std::int64_t k, const Template& tmpl, const Spectrum& exact,
+inline void check(const Frame& frame, std::int64_t k, const Template& tmpl, const DenseSpectrum& exact,
                   bool keeps_mean = false) {
   const std::string what = frame.shape.to_string() + " " + to_string(frame.type) + " k " + std::to_string(k);
   const TemplateData& data = *detail::data_of(tmpl);

@@ -13,7 +13,7 @@
 #include "sfft/template_access.hpp"
 #include "template/planning/witness.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::bursts_test {
 namespace {
 
 std::vector<std::int64_t> random_reads(std::int64_t count, std::int64_t points, std::mt19937_64& random) {
@@ -146,4 +146,4 @@ TEST(Witness, TheSamplesForABurstMissFixedSetsAsRarelyAsPromised) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::bursts_test

@@ -13,7 +13,7 @@
 #include "sfft/template_access.hpp"
 #include "template/comb/comb_planner.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::comb_model_test {
 namespace {
 
 std::complex<double> turn(double turns) {
@@ -317,4 +317,4 @@ TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::comb_model_test

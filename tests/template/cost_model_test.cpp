@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace sfft::detail {
+namespace sfft::detail::cost_model_test {
 namespace {
 
 CombCost comb(std::int64_t points, std::int64_t buckets, std::int64_t delays, std::int64_t k, bool real) {
@@ -189,4 +189,4 @@ TEST(CostModel, IsFinite) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::cost_model_test

@@ -13,7 +13,7 @@
 #include "sfft/template.hpp"
 #include "template/comb/comb_planner.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::delay_search_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -186,4 +186,4 @@ TEST(DelaySearch, SaysWhenThereIsNothingToFind) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::delay_search_test

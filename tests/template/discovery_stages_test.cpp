@@ -23,7 +23,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::discovery_stages_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -270,4 +270,4 @@ TEST(Discovery, ThreadsShareOnlyPlans) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::discovery_stages_test

@@ -10,7 +10,7 @@
 #include "bench/known_signals.hpp"
 #include "kernels/base/log_cells.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::envelope_test {
 namespace {
 
 TEST(CellAxis, CountsEqualBruteForce) {
@@ -107,4 +107,4 @@ TEST(CellGrid, BucketSumsEqualBruteForce) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::envelope_test

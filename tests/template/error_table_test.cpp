@@ -11,7 +11,7 @@
 #include "sfft/template.hpp"
 #include "sfft/template_access.hpp"
 
-namespace sfft {
+namespace sfft::error_table_test {
 namespace {
 
 constexpr std::int64_t kCount = 24, kTailValues = 40;
@@ -91,4 +91,4 @@ TEST(ErrorTable, ReportsDoNotCollapseWhereNoiseHidesThePrior) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::error_table_test

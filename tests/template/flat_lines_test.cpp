@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-namespace sfft::detail {
+namespace sfft::detail::flat_lines_test {
 namespace {
 
 using Point = std::array<std::int64_t, 3>;
@@ -108,4 +108,4 @@ TEST(FlatLines, TheSameSeedDrawsTheSameLines) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::flat_lines_test

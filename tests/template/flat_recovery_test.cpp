@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-namespace sfft::detail {
+namespace sfft::detail::flat_recovery_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -177,4 +177,4 @@ TEST(FlatRecovery, ProbesIgnoreTheTemplate) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::flat_recovery_test

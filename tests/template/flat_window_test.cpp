@@ -21,6 +21,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
+namespace flat_window_test {
 namespace {
 
 using sfft::ElementType;
@@ -393,3 +394,4 @@ TEST(FlatWindow, FailureIsAnAnswer) {
 }
 
 }  // namespace
+}  // namespace flat_window_test

@@ -13,7 +13,7 @@
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/alias_tails.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::folding_test {
 namespace {
 
 /// Compares the aliases of every member, in all grids at once, with a pass over every frequency.
@@ -113,4 +113,4 @@ TEST(Roots, TablesAndFormulasAreRootsOfUnity) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::folding_test

@@ -14,7 +14,7 @@
 #include "tests/support/kept_plans.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::plan_section_test {
 namespace {
 
 using detail::Checksum;
@@ -291,4 +291,4 @@ TEST(PlanSection, UnusablePlansAreMadeAgain) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::plan_section_test

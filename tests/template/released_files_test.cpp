@@ -22,7 +22,7 @@
 #include "template/data/template_data.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::released_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -232,4 +232,4 @@ INSTANTIATE_TEST_SUITE_P(Versions, ReleasedFiles, testing::ValuesIn(released()),
 });
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::released_files_test

@@ -14,7 +14,7 @@
 #include "template/data/template_data.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::template_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +106,4 @@ TEST_F(TemplateFile, AFailedSaveLeavesTheOldFileAndNoLitter) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::template_file_test

@@ -19,7 +19,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::template_test {
 namespace {
 
 using test::code_of;
@@ -209,4 +209,4 @@ TEST(Template, FromSupportChecksIt) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::template_test

@@ -14,7 +14,7 @@
 #include "template/discovery/round.hpp"
 #include "template/discovery/sample_reader.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::whole_signal_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -237,4 +237,4 @@ TEST(WholeSignal, TheFoldedPowerIsTheEnergyWhateverTheResidualIs) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::whole_signal_test

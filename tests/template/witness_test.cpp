@@ -13,7 +13,7 @@
 #include "template/data/support_set.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::witness_test {
 namespace {
 
 using detail::kWitnessReals;
@@ -118,4 +118,4 @@ TEST(Witness, IsNotReadWhereItIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::witness_test

@@ -9,7 +9,7 @@
 #include "sfft/error.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::video {
+namespace sfft::video::areas_test {
 namespace {
 
 Frame frame_of(int width, int height, std::uint8_t level) {
@@ -121,4 +121,4 @@ TEST(Areas, ErrorsSayWhatIsRight) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::areas_test

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace sfft::video {
+namespace sfft::video::camera_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -153,4 +153,4 @@ TEST(Camera, WithoutReconnectionItEndsAtOnce) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::camera_test

@@ -9,7 +9,7 @@
 
 #include "tests/video/decoder_sources.hpp"
 
-namespace sfft::video {
+namespace sfft::video::decoder_test {
 namespace {
 
 using End = NumberedSource::End;
@@ -303,4 +303,4 @@ TEST(Decoder, EndsASourceThatIsNotReadToItsEnd) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::decoder_test

@@ -10,7 +10,7 @@
 
 #include "sfft/template.hpp"
 
-namespace sfft::video {
+namespace sfft::video::dense_check_test {
 namespace {
 
 const Shape kShape{18, 30};
@@ -90,4 +90,4 @@ TEST(DenseCheck, TimesStayWithTheirEngine) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::dense_check_test

@@ -10,7 +10,7 @@
 #include "video/events/hysteresis.hpp"
 #include "video/events/timeline.hpp"
 
-namespace sfft::video {
+namespace sfft::video::events_test {
 namespace {
 
 TEST(Hysteresis, BeginsWithTheFirstOfEnoughAndEndsAfterAPause) {
@@ -66,4 +66,4 @@ TEST(EventKind, NamesGoBothWays) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::events_test

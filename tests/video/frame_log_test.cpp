@@ -11,7 +11,7 @@
 #include <limits>
 #include <random>
 
-namespace sfft::video {
+namespace sfft::video::frame_log_test {
 namespace {
 
 double exact_quantile(std::vector<double> values, double q) {
@@ -93,4 +93,4 @@ TEST(FrameLog, IsBoundedAndKeepsPeaks) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::frame_log_test

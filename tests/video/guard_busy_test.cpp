@@ -15,7 +15,7 @@
 #include "video/guard/landmarks.hpp"
 #include "video/guard/registration.hpp"
 
-namespace sfft::video {
+namespace sfft::video::guard_busy_test {
 namespace {
 
 constexpr int kWidth = 256, kHeight = 192;
@@ -274,4 +274,4 @@ TEST(GuardBusyTest, APersonWhoFillsThePictureAndMovesIsNoCover) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::guard_busy_test

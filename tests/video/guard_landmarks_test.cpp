@@ -10,7 +10,7 @@
 #include "video/guard/judge.hpp"
 #include "video/guard/landmarks.hpp"
 
-namespace sfft::video {
+namespace sfft::video::guard_landmarks_test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 224, kPitch = 28;
@@ -100,4 +100,4 @@ TEST(GuardLandmarksTest, WhatHidesMostLandmarksIsNoLight) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::guard_landmarks_test

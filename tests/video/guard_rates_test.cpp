@@ -14,7 +14,7 @@
 #include "video/events/thresholds.hpp"
 #include "video/guard/guard.hpp"
 
-namespace sfft::video {
+namespace sfft::video::guard_rates_test {
 namespace {
 
 constexpr int kWidth = 240, kHeight = 180, kAround = 2400;
@@ -309,4 +309,4 @@ TEST(ThresholdsTest, AreSetByName) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::guard_rates_test

@@ -15,7 +15,7 @@
 #include "video/guard/guard.hpp"
 #include "video/guard/move_check.hpp"
 
-namespace sfft::video {
+namespace sfft::video::guard_tamper_test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 240;
@@ -347,4 +347,4 @@ TEST(MoveCheckTest, PatchesSayWhatHasMoved) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::guard_tamper_test

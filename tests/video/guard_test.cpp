@@ -13,7 +13,7 @@
 #include "video/events/event.hpp"
 #include "video/sources/source.hpp"
 
-namespace sfft::video {
+namespace sfft::video::guard_test {
 namespace {
 
 constexpr int kWidth = 256, kHeight = 192;
@@ -372,4 +372,4 @@ TEST_F(LandmarksTest, ShiftsCountFromWhereTheSceneWasFollowedTo) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::guard_test

@@ -10,7 +10,7 @@
 
 #include "video/sources/source.hpp"
 
-namespace sfft::video {
+namespace sfft::video::image_list_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST_F(ImageList, NamesThatCannotBeOpenedAreInputErrors) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::image_list_test

@@ -16,7 +16,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-namespace sfft::video {
+namespace sfft::video::luma_test {
 namespace {
 
 constexpr int kWidth = 37, kHeight = 6;  // not multiples of a vector's width
@@ -232,4 +232,4 @@ TEST(FrameTimes, GoOnAfterAGap) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::luma_test

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+namespace masked_url_test {
 namespace {
 
 using sfft::video::masked_url;
@@ -38,3 +39,4 @@ TEST(MaskedUrl, LeavesTheRest) {
 }
 
 }  // namespace
+}  // namespace masked_url_test

@@ -6,7 +6,7 @@
 
 #include "sfft/error.hpp"
 
-namespace sfft::video {
+namespace sfft::video::memory_test {
 namespace {
 
 TEST(Memory, SomeIsAvailable) {
@@ -31,4 +31,4 @@ TEST(Memory, HeldFramesAreLimited) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::memory_test

@@ -12,7 +12,7 @@
 
 #include "sfft/error.hpp"
 
-namespace sfft::video {
+namespace sfft::video::phase_shift_test {
 namespace {
 
 using Spectrum = std::vector<std::complex<float>>;
@@ -226,4 +226,4 @@ TEST(PhaseShift, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::phase_shift_test

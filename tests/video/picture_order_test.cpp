@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-namespace sfft::video {
+namespace sfft::video::picture_order_test {
 namespace {
 
 struct Coded {
@@ -102,4 +102,4 @@ TEST(PictureOrder, NumbersWithoutARhythmTellNothing) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::picture_order_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sfft::video {
+namespace sfft::video::png_test {
 namespace {
 
 TEST(Png, HasTheChunksThatDecodersNeed) {
@@ -25,4 +25,4 @@ TEST(Png, DataUriIsBase64) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::png_test

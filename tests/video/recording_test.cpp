@@ -15,7 +15,7 @@
 #include "video/report/report.hpp"
 #include "video/sources/file_end.hpp"
 
-namespace sfft::video {
+namespace sfft::video::recording_test {
 namespace {
 
 using test::RecordedFrame;
@@ -280,4 +280,4 @@ TEST(Damage, FramesThatCannotBeDecodedAreMissed) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::recording_test

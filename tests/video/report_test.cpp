@@ -24,7 +24,7 @@
 #include "video/pipeline/statistics.hpp"
 #include "video/report/text.hpp"
 
-namespace sfft::video {
+namespace sfft::video::report_test {
 namespace {
 
 /// A source with the frames of a short film.
@@ -381,4 +381,4 @@ TEST(Text, EverySingleByteAndItsNeighbours) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::report_test

@@ -13,7 +13,7 @@
 #include "video/report/reconstruction.hpp"
 #include "video/sources/selected_source.hpp"
 
-namespace sfft::video {
+namespace sfft::video::selection_test {
 namespace {
 
 /// 7x5 frames at 10 per second. A sample is its index plus ten times its frame.
@@ -258,4 +258,4 @@ TEST(Reconstruction, AFilmShowsBothSideBySide) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::selection_test

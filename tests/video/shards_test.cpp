@@ -15,7 +15,7 @@
 #include "video/shards/merge.hpp"
 #include "video/shards/shard_file.hpp"
 
-namespace sfft::video {
+namespace sfft::video::shards_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -298,4 +298,4 @@ TEST_F(ShardFiles, MergeSaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::shards_test

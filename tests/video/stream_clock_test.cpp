@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace sfft::video {
+namespace sfft::video::stream_clock_test {
 namespace {
 
 constexpr double kStep = 0.04;
@@ -103,4 +103,4 @@ TEST_F(StreamClockTest, GoesOnAfterAStreamThatWasLateWasLost) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::stream_clock_test

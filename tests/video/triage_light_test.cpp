@@ -10,7 +10,7 @@
 #include "video/triage/light.hpp"
 #include "video/triage/local_light.hpp"
 
-namespace sfft::video {
+namespace sfft::video::triage_light_test {
 namespace {
 
 TEST(Triage, LightIsFittedToMostOfThePicture) {
@@ -239,4 +239,4 @@ TEST(Triage, AStrongWebIsNoEvent) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::triage_light_test

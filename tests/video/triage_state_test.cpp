@@ -15,7 +15,7 @@
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
 
-namespace sfft::video {
+namespace sfft::video::triage_state_test {
 namespace {
 
 TriageFile result(const std::string& path) {
@@ -210,4 +210,4 @@ TEST(Triage, GoesOnWithinARecordingAsIfItHadNotStopped) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::triage_state_test

@@ -12,7 +12,7 @@
 #include "video/triage/event_list.hpp"
 #include "video/triage/rank_network.hpp"
 
-namespace sfft::video {
+namespace sfft::video::triage_test {
 namespace {
 
 TEST(Triage, SmallViewDrawsLowFrequencies) {
@@ -314,4 +314,4 @@ TEST(Triage, MarginsAreAddedAndMerge) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::triage_test

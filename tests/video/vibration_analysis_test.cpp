@@ -14,7 +14,7 @@
 #include "video/vibration/analysis.hpp"
 #include "video/vibration/verdict.hpp"
 
-namespace sfft::video {
+namespace sfft::video::vibration_analysis_test {
 namespace {
 
 constexpr std::int64_t kFrames = 1000;
@@ -90,4 +90,4 @@ TEST(VibrationAnalysis, LowPeaksOfASingleTileAreDoubtedWhereFramesWereCodedFromO
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::vibration_analysis_test

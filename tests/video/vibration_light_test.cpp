@@ -13,7 +13,7 @@
 #include "video/vibration/analysis.hpp"
 #include "video/vibration/verdict.hpp"
 
-namespace sfft::video {
+namespace sfft::video::vibration_light_test {
 namespace {
 
 VibrationReport report_of(bench::DrawnFilm& film) {
@@ -56,4 +56,4 @@ TEST(VibrationLight, VibrationsAreNotDoubted) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::vibration_light_test

@@ -14,7 +14,7 @@
 #include "video/vibration/verdict.hpp"
 #include "video/vibration/vibration_report.hpp"
 
-namespace sfft::video {
+namespace sfft::video::vibration_recording_test {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
@@ -328,4 +328,4 @@ TEST(VibrationRecording, ReportsAreSafeAndWhole) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::vibration_recording_test

@@ -15,7 +15,7 @@
 #include "video/vibration/significance.hpp"
 #include "video/vibration/spectrum_peaks.hpp"
 
-namespace sfft::video {
+namespace sfft::video::vibration_test {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
@@ -379,4 +379,4 @@ TEST(CodingLinesTest, TheOrderOfKindsOfFramesHasLines) {
   for (const CodingBand& band : broad) EXPECT_LT(band.highest - band.lowest, 0.05);
 }
 
-}  // namespace sfft::video
+}  // namespace sfft::video::vibration_test

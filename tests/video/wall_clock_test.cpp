@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sfft::video {
+namespace sfft::video::wall_clock_test {
 namespace {
 
 std::string named(const std::string& path, double seconds = 0) {
@@ -77,4 +77,4 @@ TEST(WallClock, OfNothingIsEmpty) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::wall_clock_test

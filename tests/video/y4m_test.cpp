@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-namespace sfft::video {
+namespace sfft::video::y4m_test {
 namespace {
 
 std::string failure(const std::string& bytes) {
@@ -110,4 +110,4 @@ TEST(Y4m, FramesLargerThanTheFirstReadAreWhole) {
 }
 
 }  // namespace
-}  // namespace sfft::video
+}  // namespace sfft::video::y4m_test

@@ -8,7 +8,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::butterfly_test {
 namespace {
 
 template <int R, class Real>
@@ -46,4 +46,4 @@ TEST(Butterfly, EveryRadixEqualsDirectSums) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::butterfly_test

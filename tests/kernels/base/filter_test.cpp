@@ -14,6 +14,7 @@
 #include "kernels/base/lattice_line.hpp"
 #include "kernels/cpu/stages/flat_hash.hpp"
 
+namespace filter_test {
 namespace {
 
 using sfft::Shape;
@@ -120,3 +121,4 @@ TEST(FlatHash, SurvivesTheLargestGrids) {
 }
 
 }  // namespace
+}  // namespace filter_test

@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-namespace sfft::test {
+namespace sfft::test::half_test {
 namespace {
 
 using detail::Bf16;
@@ -132,4 +132,4 @@ TYPED_TEST(Half, InfinitiesAndEveryKindOfNan) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::half_test

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <random>
 
-namespace sfft::detail {
+namespace sfft::detail::halved_comb_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -102,4 +102,4 @@ TEST(HalvedComb, EqualsTheWhole) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::halved_comb_test

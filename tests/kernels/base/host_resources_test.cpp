@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+namespace host_resources_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,3 +68,4 @@ TEST_F(HostResourcesTest, ThisMachineHasSome) {
 }
 
 }  // namespace
+}  // namespace host_resources_test

@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace sfft::detail {
+namespace sfft::detail::index_test {
 namespace {
 
 TEST(UnitRoot, EqualsLongDoubleEverywhere) {
@@ -50,4 +50,4 @@ TEST(FloorMod, IsNeverNegative) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::index_test

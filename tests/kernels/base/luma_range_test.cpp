@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sfft::detail {
+namespace sfft::detail::luma_range_test {
 namespace {
 
 /// The exact stretched value of a sample in 0 … 2^bits - 1, before rounding.
@@ -34,4 +34,4 @@ TEST(LumaRange, WordsAreRounded) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::luma_range_test

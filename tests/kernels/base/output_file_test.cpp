@@ -19,7 +19,7 @@
 #include "sfft/error.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::output_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -264,4 +264,4 @@ TEST_F(OutputFileTest, WhatIsPlantedMeanwhileIsNotFollowed) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::output_file_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace sfft::detail {
+namespace sfft::detail::quantiles_test {
 namespace {
 
 TEST(Quantiles, AreThoseOfASortedCopy) {
@@ -33,4 +33,4 @@ TEST(Quantiles, NoValues) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::quantiles_test

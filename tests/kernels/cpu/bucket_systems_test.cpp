@@ -25,6 +25,7 @@ namespace sfft::detail::cpu {
 SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
 #undef SFFT_DECLARE
 
+namespace bucket_systems_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -310,4 +311,5 @@ TEST(BucketSystems, NearAliasesAddUpWithTheirPhases) {
 }
 
 }  // namespace
+}  // namespace bucket_systems_test
 }  // namespace sfft::detail::cpu

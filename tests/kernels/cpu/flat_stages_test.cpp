@@ -10,6 +10,7 @@
 #include "kernels/cpu/stages/flat_recover.hpp"
 #include "kernels/cpu/stages/subsample.hpp"
 
+namespace flat_stages_test {
 namespace {
 
 template <class Real>
@@ -82,3 +83,4 @@ TEST(FlatStages, AgreeWithDirectSums) {
 }
 
 }  // namespace
+}  // namespace flat_stages_test

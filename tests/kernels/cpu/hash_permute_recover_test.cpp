@@ -8,7 +8,7 @@
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/recover.hpp"
 
-namespace sfft::detail::cpu {
+namespace sfft::detail::cpu::hash_permute_recover_test {
 namespace {
 
 TEST(Hash, FoldsEveryDimension) {
@@ -164,4 +164,4 @@ TYPED_TEST(CombStages, WeightedPowerSumsAndSpreadsNaN) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cpu
+}  // namespace sfft::detail::cpu::hash_permute_recover_test

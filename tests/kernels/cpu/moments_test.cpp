@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/stages/layout.hpp"
 
-namespace sfft::detail::cpu {
+namespace sfft::detail::cpu::moments_test {
 namespace {
 
 template <class Sample>
@@ -41,4 +41,4 @@ TEST(Moments, AreExactForIntegersOfAnyCount) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cpu
+}  // namespace sfft::detail::cpu::moments_test

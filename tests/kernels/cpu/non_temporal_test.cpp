@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace sfft::detail::cpu {
+namespace sfft::detail::cpu::non_temporal_test {
 namespace {
 
 TEST(PastCaches, CopiesAtEveryAlignment) {
@@ -31,4 +31,4 @@ TEST(PastCaches, CopiesAtEveryAlignment) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cpu
+}  // namespace sfft::detail::cpu::non_temporal_test

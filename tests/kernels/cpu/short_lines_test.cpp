@@ -7,7 +7,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::short_lines_test {
 namespace {
 
 template <class Real>
@@ -59,4 +59,4 @@ TYPED_TEST(ShortLines, EqualDirectSums) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::short_lines_test

@@ -13,6 +13,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
+namespace small_fft_test {
 namespace {
 
 using sfft::detail::cpu::best_isa;
@@ -171,3 +172,4 @@ TYPED_TEST(SmallFftTest, CountsOperations) {
 }
 
 }  // namespace
+}  // namespace small_fft_test

@@ -13,7 +13,7 @@
 #include "kernels/base/index.hpp"
 #include "kernels/cpu/stages/waves.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::waves_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -190,4 +190,4 @@ TEST(Waves, LargestOfAnyCount) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::waves_test

@@ -9,7 +9,7 @@
 
 #include "sfft/error.hpp"
 
-namespace sfft::detail::cuda {
+namespace sfft::detail::cuda::driver_cuda_test {
 namespace {
 
 /// Returns the message of the error, and expects this code.
@@ -73,4 +73,4 @@ TEST(DriverTest, IsThereOrSaysWhy) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cuda
+}  // namespace sfft::detail::cuda::driver_cuda_test

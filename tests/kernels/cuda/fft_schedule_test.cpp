@@ -9,7 +9,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail::cuda {
+namespace sfft::detail::cuda::fft_schedule_test {
 namespace {
 
 using Value = std::complex<double>;
@@ -93,4 +93,4 @@ TEST(FftSchedule, TakesFewPasses) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cuda
+}  // namespace sfft::detail::cuda::fft_schedule_test

@@ -18,7 +18,7 @@
 #include "tests/support/learning.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail::cuda {
+namespace sfft::detail::cuda::frame_fft_cuda_test {
 namespace {
 
 using Value = std::complex<double>;
@@ -190,4 +190,4 @@ TEST_F(FrameFftGpu, SaysWhatItDoesNotTake) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cuda
+}  // namespace sfft::detail::cuda::frame_fft_cuda_test

@@ -11,11 +11,12 @@
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 #include "sfft/error.hpp"
 
-namespace sfft::test {
+namespace sfft::test::generated_kernel_test {
 namespace {
 
 using namespace sfft::detail;
 using namespace sfft::detail::cuda;
+using sfft::detail::cuda::Element;
 
 /// A plan with `grid` buckets and `k` rows as BinningTables would lay it out, but without memory.
 FusedArguments<float> spread_arguments(const std::vector<std::int64_t>& grid, int k, int lanes, bool real) {
@@ -96,4 +97,4 @@ TEST_F(GeneratedKernelTest, RefusesWithTheCompilersWords) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::generated_kernel_test

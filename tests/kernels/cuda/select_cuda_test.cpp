@@ -23,7 +23,7 @@
 #include "template/learning/spectrum_layout.hpp"
 #include "tests/support/gpu.hpp"
 
-namespace sfft::detail::cuda {
+namespace sfft::detail::cuda::select_cuda_test {
 namespace {
 
 class SelectGpu : public test::GpuTest {};
@@ -290,4 +290,4 @@ TEST_F(SelectGpu, NotANumberAndInfinityAreTheLargest) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cuda
+}  // namespace sfft::detail::cuda::select_cuda_test

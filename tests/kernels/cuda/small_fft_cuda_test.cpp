@@ -6,7 +6,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail::cuda {
+namespace sfft::detail::cuda::small_fft_cuda_test {
 namespace {
 
 class SmallFftCuda : public test::GpuTest {};
@@ -90,4 +90,4 @@ TEST_F(SmallFftCuda, LongLinesInTwoSteps) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cuda
+}  // namespace sfft::detail::cuda::small_fft_cuda_test

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-namespace sfft::test {
+namespace sfft::test::staged_tables_test {
 namespace {
 
 TEST(StagedTables, WhatLiesBetweenIsZero) {
@@ -37,4 +37,4 @@ TEST(StagedTables, WhatLiesBetweenIsZero) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::staged_tables_test

@@ -20,7 +20,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail::cuda {
+namespace sfft::detail::cuda::stages_cuda_test {
 namespace {
 
 class StagesCuda : public test::GpuTest {};
@@ -344,4 +344,4 @@ TEST_F(StagesCuda, SubsampleWindowsAndFolds) {
 }
 
 }  // namespace
-}  // namespace sfft::detail::cuda
+}  // namespace sfft::detail::cuda::stages_cuda_test

@@ -8,7 +8,7 @@
 #include "tests/support/dense_device.hpp"
 #include "tests/support/stored_floats.hpp"
 
-namespace sfft::test {
+namespace sfft::test::block16_cuda_test {
 namespace {
 
 using dense::Storage;
@@ -44,4 +44,4 @@ TEST_F(Block16Cuda, ConversionsAreThoseOfTheHost) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::block16_cuda_test

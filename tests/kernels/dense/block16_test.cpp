@@ -11,7 +11,7 @@
 
 #include "tests/support/compact.hpp"
 
-namespace sfft::test {
+namespace sfft::test::block16_test {
 namespace {
 
 using dense::Storage;
@@ -109,4 +109,4 @@ TEST(Block16, LengthsAndFallbacks) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::block16_test

@@ -8,7 +8,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::compact_calls_cuda_test {
 namespace {
 
 using dense::CompactPlan;
@@ -88,4 +88,4 @@ TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::compact_calls_cuda_test

@@ -11,7 +11,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::compact_calls_test {
 namespace {
 
 using dense::CompactPlan;
@@ -166,4 +166,4 @@ TEST(CompactCalls, StoringRefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::compact_calls_test

@@ -15,7 +15,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::compact_cuda_test {
 namespace {
 
 using dense::CompactPlan;
@@ -329,4 +329,4 @@ TEST_F(CompactCuda, MeasuringChoosesAndIsRemembered) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::compact_cuda_test

@@ -7,7 +7,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::compact_lengths_test {
 namespace {
 
 using dense::Storage;
@@ -48,4 +48,4 @@ INSTANTIATE_TEST_SUITE_P(Formats, CompactLengths,
                          [](const auto& format) { return std::string(to_string(format.param)); });
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::compact_lengths_test

@@ -12,7 +12,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::compact_population_test {
 namespace {
 
 using dense::CompactPlan;
@@ -214,4 +214,4 @@ TEST(CompactPopulation, SpoiledTransformsSpoilNoOther) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::compact_population_test

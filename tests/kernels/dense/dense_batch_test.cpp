@@ -15,7 +15,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::dense_batch_test {
 namespace {
 
 using dense::Engine;
@@ -280,4 +280,4 @@ TEST(DenseEngines, GpuEnginesSayWhyNot) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::dense_batch_test

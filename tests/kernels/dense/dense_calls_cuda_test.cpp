@@ -12,7 +12,7 @@
 #include "tests/support/strided.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_calls_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -303,4 +303,4 @@ TEST_F(DenseCallsCuda, WithoutNvrtcPlansUseCufft) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_calls_cuda_test

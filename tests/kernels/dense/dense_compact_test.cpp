@@ -9,7 +9,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_compact_test {
 namespace {
 
 using dense::CompactPlan;
@@ -181,4 +181,4 @@ TEST(DenseCompact, ThreadsAndWorkspacesChangeNothing) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_compact_test

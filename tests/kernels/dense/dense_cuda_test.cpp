@@ -8,7 +8,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/strided.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -196,4 +196,4 @@ TYPED_TEST(DenseCuda, UnalignedRealSignals) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_cuda_test

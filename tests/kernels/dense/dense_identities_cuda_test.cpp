@@ -7,7 +7,7 @@
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_identities_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -137,4 +137,4 @@ TYPED_TEST(DenseIdentitiesCuda, Normalizations) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_identities_cuda_test

@@ -15,6 +15,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
+namespace dense_identities_test {
 namespace {
 
 using sfft::Shape;
@@ -166,3 +167,4 @@ TYPED_TEST(DenseIdentitiesTest, RealSignalsHaveConjugateHalves) {
 }
 
 }  // namespace
+}  // namespace dense_identities_test

@@ -4,14 +4,14 @@
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "tests/support/named_kernels.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_kernel_loads_cuda_test {
 namespace {
 
 using detail::tuned::KernelPolicy;
 using detail::tuned::Loads;
 using detail::tuned::TransformPolicy;
 
-class DenseKernelsCuda : public NamedKernelsTest {};
+class DenseKernelLoadsCuda : public NamedKernelsTest {};
 
 /// Returns the plan that reads samples of type T.
 template <class T>
@@ -38,7 +38,7 @@ void expect_every_caching_right(const Shape& shape, std::int64_t batch) {
   }
 }
 
-TEST_F(DenseKernelsCuda, EveryWayToUseTheCachesIsRight) {
+TEST_F(DenseKernelLoadsCuda, EveryWayToUseTheCachesIsRight) {
   expect_every_caching_right<std::uint8_t>(Shape({30, 64}), 3);
   expect_every_caching_right<std::uint16_t>(Shape({33, 40}), 2);
   expect_every_caching_right<float>(Shape({32, 25}), 3);
@@ -72,7 +72,7 @@ void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) 
   EXPECT_LE(relative_l2(output.read(), named.expected(x)), named.bound()) << kernel << ", " << shift;
 }
 
-TEST_F(DenseKernelsCuda, ReadingAheadIsRight) {
+TEST_F(DenseKernelLoadsCuda, ReadingAheadIsRight) {
   for (const std::int64_t shift : {0, 2}) {
     expect_reading_ahead_right<std::uint8_t>(
         "kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 "
@@ -97,7 +97,7 @@ TEST_F(DenseKernelsCuda, ReadingAheadIsRight) {
 
 /// Each transform in the stream reads the output of the one before. A block must not use data that it
 /// prefetched into the L2 cache while the data was being written.
-TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
+TEST_F(DenseKernelLoadsCuda, BeginningEarlyIsRight) {
   constexpr std::int64_t kLines = 20000;  // many times the number of resident blocks
   const Shape shape(120);
   const NamedKernels<float> named(shape, false, kLines);
@@ -122,7 +122,7 @@ TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
   EXPECT_LE(relative_l2(a.read(), x), 2 * kPairs * named.bound());
 }
 
-TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
+TEST_F(DenseKernelLoadsCuda, PrefetchingIsRight) {
   // There are more tiles than resident blocks, and the last one is partial.
   expect_line_right<float>(120,
                            "kernel radices=12.10 threads_per_transform=12 transforms_per_block=4 "
@@ -150,4 +150,4 @@ TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_kernel_loads_cuda_test

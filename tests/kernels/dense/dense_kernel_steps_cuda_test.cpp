@@ -3,10 +3,10 @@
 // steps, in place and in phases.
 #include "tests/support/named_kernels.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_kernel_steps_cuda_test {
 namespace {
 
-class DenseKernelsCuda : public NamedKernelsTest {};
+class DenseKernelStepsCuda : public NamedKernelsTest {};
 
 /// Checks the forward transform, and the round trip in place.
 template <class Real>
@@ -26,7 +26,7 @@ void expect_in_place_right(const Shape& shape, std::int64_t batch, const std::st
   EXPECT_LE(relative_l2(array.read(), x), 2 * named.bound()) << kernel;
 }
 
-TEST_F(DenseKernelsCuda, StepsByTurnsInPlaceAreRight) {
+TEST_F(DenseKernelStepsCuda, StepsByTurnsInPlaceAreRight) {
   const std::string head = "alternating_groups=3 streams=2 ring_buffer=0 ";
   const std::string volume =
       "kernel radices=6.5 threads_per_transform=6 transforms_per_block=32 interleaved_shared=1 "
@@ -50,7 +50,7 @@ TEST_F(DenseKernelsCuda, StepsByTurnsInPlaceAreRight) {
           "threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 streaming=1");
 }
 
-TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
+TEST_F(DenseKernelStepsCuda, VolumesInTwoStepsAreRight) {
   const auto kernel = [](const std::string& factors, const std::string& kernels) {
     return "factors=" + factors + " min_blocks_per_multiprocessor=2 " + kernels;
   };
@@ -100,7 +100,7 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
   named.expect_forward_right<std::complex<float>>(named.plan(to_text(named.by_rules())));
 }
 
-TEST_F(DenseKernelsCuda, LargeVolumesGoOneByOne) {
+TEST_F(DenseKernelStepsCuda, LargeVolumesGoOneByOne) {
   expect_in_place_right<float>(
       Shape({512, 256, 256}), 2,
       "factors=32.8 kernel radices=32.16.16 threads_per_transform=256 pad_interval=16 block_delay=2000 "
@@ -133,7 +133,7 @@ void expect_phases_right(const std::string& kernel, std::int64_t columns_at_once
   EXPECT_LE(relative_l2(values(out), x), 2 * named.bound()) << "in place";
 }
 
-TEST_F(DenseKernelsCuda, VolumesInPageLockedMemoryRunInPhases) {
+TEST_F(DenseKernelStepsCuda, VolumesInPageLockedMemoryRunInPhases) {
   expect_phases_right(
       "alternating_groups=4 streams=3 kernel radices=10.9 threads_per_transform=10 transforms_per_block=16 "
       "interleaved_shared=1 kernel radices=16.10 threads_per_transform=16 transforms_per_block=16 "
@@ -146,4 +146,4 @@ TEST_F(DenseKernelsCuda, VolumesInPageLockedMemoryRunInPhases) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_kernel_steps_cuda_test

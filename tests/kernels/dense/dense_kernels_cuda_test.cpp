@@ -10,7 +10,7 @@
 #include "kernels/dense/tuned/run/executable.hpp"
 #include "tests/support/named_kernels.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_kernels_cuda_test {
 namespace {
 
 using detail::tuned::PlanPolicy;
@@ -125,4 +125,4 @@ TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_kernels_cuda_test

@@ -8,7 +8,7 @@
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_lengths_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -58,4 +58,4 @@ TEST_P(DenseLengthsCuda, ThereAndBack) {
 INSTANTIATE_TEST_SUITE_P(To4096, DenseLengthsCuda, testing::Range<std::int64_t>(1, kLengths + 1, kBlock));
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_lengths_cuda_test

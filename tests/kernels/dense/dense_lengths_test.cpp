@@ -17,6 +17,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
+namespace dense_lengths_test {
 namespace {
 
 using sfft::Shape;
@@ -153,3 +154,4 @@ TEST(DenseLengths, Real) {
 }
 
 }  // namespace
+}  // namespace dense_lengths_test

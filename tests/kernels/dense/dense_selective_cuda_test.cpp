@@ -9,7 +9,7 @@
 #include "tests/support/strided.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::dense_selective_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -141,4 +141,4 @@ TEST_F(DenseSelectiveCuda, CallsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::dense_selective_cuda_test

@@ -7,7 +7,7 @@
 #include "tests/support/selective.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::dense_selective_test {
 namespace {
 
 using dense::Engine;
@@ -88,4 +88,4 @@ TEST(DenseSelective, WhatMakesNoSenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::dense_selective_test

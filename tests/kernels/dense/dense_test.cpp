@@ -13,6 +13,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
+namespace dense_test {
 namespace {
 
 using sfft::ErrorCode;
@@ -335,3 +336,4 @@ TYPED_TEST(DenseTest, NotANumberGoesThrough) {
 }
 
 }  // namespace
+}  // namespace dense_test

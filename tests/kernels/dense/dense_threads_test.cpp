@@ -11,7 +11,7 @@
 #include "tests/support/strided.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::dense_threads_test {
 namespace {
 
 using dense::Engine;
@@ -166,4 +166,4 @@ TEST(DenseThreads, SeveralCallersOfOnePlan) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::dense_threads_test

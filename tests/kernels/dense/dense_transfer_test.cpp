@@ -6,7 +6,7 @@
 
 #include "kernels/dense/problem/problem.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::dense_transfer_test {
 namespace {
 
 template <class Real>
@@ -42,4 +42,4 @@ TEST(DenseTransfer, PartsOfABatchAreFair) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::dense_transfer_test

@@ -7,7 +7,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::direct_engine_test {
 namespace {
 
 template <class Real>
@@ -67,4 +67,4 @@ TYPED_TEST(DirectEngine, EqualsSums) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::direct_engine_test

@@ -9,7 +9,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::line_stage_test {
 namespace {
 
 using Signal = std::vector<std::complex<double>>;
@@ -152,4 +152,4 @@ TYPED_TEST(LineStageTest, TransposedColumns) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::line_stage_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sfft::detail {
+namespace sfft::detail::load_model_test {
 namespace {
 
 TEST(Partition, CoversAllUnitsInWholeGrains) {
@@ -132,4 +132,4 @@ TEST(LoadModel, TheBestShareBalancesBothProcessors) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::load_model_test

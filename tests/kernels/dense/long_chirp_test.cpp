@@ -8,7 +8,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::long_chirp_test {
 namespace {
 
 using test::as_samples;
@@ -99,4 +99,4 @@ TYPED_TEST(LongChirpTest, EveryElementTypeAndNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::long_chirp_test

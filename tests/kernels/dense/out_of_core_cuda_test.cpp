@@ -12,7 +12,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::out_of_core_cuda_test {
 namespace {
 
 using dense::Options;
@@ -386,4 +386,4 @@ TEST_F(OutOfCoreCuda, MeasuredSharesAreRemembered) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::out_of_core_cuda_test

@@ -13,7 +13,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::out_of_core_plan_test {
 namespace {
 
 using test::as_samples;
@@ -294,4 +294,4 @@ TEST(OutOfCorePlan, EqualsThePlanInMemory) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::out_of_core_plan_test

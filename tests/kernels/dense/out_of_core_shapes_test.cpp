@@ -6,7 +6,7 @@
 
 #include "tests/support/out_of_core_population.hpp"
 
-namespace sfft {
+namespace sfft::out_of_core_shapes_test {
 namespace {
 
 using test::Array;
@@ -269,4 +269,4 @@ TYPED_TEST(OutOfCoreShapes, SharesCanBeMeasuredAndSet) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::out_of_core_shapes_test

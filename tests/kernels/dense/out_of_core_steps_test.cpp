@@ -12,7 +12,7 @@
 #include "kernels/dense/out_of_core/transposition.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft {
+namespace sfft::out_of_core_steps_test {
 namespace {
 
 using detail::group_steps;
@@ -190,4 +190,4 @@ TEST(Grouping, CoversEveryDimensionOnce) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::out_of_core_steps_test

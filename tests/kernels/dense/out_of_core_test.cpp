@@ -12,7 +12,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft {
+namespace sfft::out_of_core_test {
 namespace {
 
 using detail::OutOfCoreFft;
@@ -381,4 +381,4 @@ TYPED_TEST(OutOfCoreTest, CallsOfSeveralThreadsTakeTurns) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::out_of_core_test

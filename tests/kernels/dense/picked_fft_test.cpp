@@ -12,7 +12,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::picked_fft_test {
 namespace {
 
 using Values = std::vector<std::complex<double>>;
@@ -138,4 +138,4 @@ TEST(PickedFft, LeavesSmallTailsToTheWholeSpectrum) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::picked_fft_test

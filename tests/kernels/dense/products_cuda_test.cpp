@@ -14,7 +14,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::products_cuda_test {
 namespace {
 
 using dense::Storage;
@@ -208,4 +208,4 @@ TEST_F(ProductsCuda, EveryLengthOfTheRules) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::products_cuda_test

@@ -11,7 +11,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::row_group_test {
 namespace {
 
 using test::as_samples;
@@ -98,4 +98,4 @@ TYPED_TEST(RowGroupTest, DrawnGridsEqualDirectSums) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::row_group_test

@@ -7,7 +7,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"
 
-namespace sfft::test {
+namespace sfft::test::slab_calls_cuda_test {
 namespace {
 
 using dense::Options;
@@ -107,4 +107,4 @@ TEST_F(SlabCallsCuda, FailedAllocationsLeaveTheArraysAlone) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::slab_calls_cuda_test

@@ -9,7 +9,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"
 
-namespace sfft::test {
+namespace sfft::test::slab_cuda_test {
 namespace {
 
 using dense::Options;
@@ -376,4 +376,4 @@ TEST_F(SlabCuda, OneGpuIsTakenWhereItWasMeasuredToBeFaster) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::slab_cuda_test

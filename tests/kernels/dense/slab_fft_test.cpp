@@ -9,7 +9,7 @@
 #include "tests/support/emulated_queues.hpp"
 #include "tests/support/tolerance.hpp"
 
-namespace sfft::test {
+namespace sfft::test::slab_fft_test {
 namespace {
 
 using detail::Share;
@@ -250,4 +250,4 @@ TEST(SlabFft, ChunksAndPartsCoverAndAreNeverEmpty) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::slab_fft_test

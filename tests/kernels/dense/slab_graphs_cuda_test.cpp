@@ -7,7 +7,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"
 
-namespace sfft::test {
+namespace sfft::test::slab_graphs_cuda_test {
 namespace {
 
 class SlabGraphsCuda : public GpuTest {};
@@ -87,4 +87,4 @@ TEST_F(SlabGraphsCuda, OthersOfManyArraysEqualSums) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::slab_graphs_cuda_test

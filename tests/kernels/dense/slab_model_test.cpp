@@ -11,7 +11,7 @@
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::slab_model_test {
 namespace {
 
 using detail::SlabChoice;
@@ -175,4 +175,4 @@ TEST(DeviceLists, AreRefusedWherePlansRunOnOne) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::slab_model_test

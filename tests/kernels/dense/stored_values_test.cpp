@@ -16,7 +16,7 @@
 #include "sfft/dense.hpp"
 #include "tests/support/stored_floats.hpp"
 
-namespace sfft::test {
+namespace sfft::test::stored_values_test {
 namespace {
 
 using dense::Storage;
@@ -113,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(Formats, StoredValues, testing::Values(Storage::f16, St
                          [](const auto& format) { return std::string(to_string(format.param)); });
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::stored_values_test

@@ -9,7 +9,7 @@
 
 #include "kernels/dense/problem/problem.hpp"
 
-namespace sfft::detail {
+namespace sfft::detail::strided_copy_test {
 namespace {
 
 struct Case {
@@ -81,4 +81,4 @@ TEST(StridedCopy, PacksAndPutsBackEveryElementType) {
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::strided_copy_test

@@ -12,7 +12,7 @@
 #include "tests/support/tensor_checks.hpp"
 #include "tests/support/throws.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tensor_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -254,4 +254,4 @@ TEST_F(TensorCuda, GraphsRepeatSeveralPasses) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tensor_cuda_test

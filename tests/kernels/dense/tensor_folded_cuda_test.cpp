@@ -10,7 +10,7 @@
 #include "tests/support/folded_emulation.hpp"
 #include "tests/support/tensor_checks.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tensor_folded_cuda_test {
 namespace {
 
 using dense::Engine;
@@ -106,4 +106,4 @@ TEST_F(TensorFoldedCuda, NanAndInfinityStayInTheirLine) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tensor_folded_cuda_test

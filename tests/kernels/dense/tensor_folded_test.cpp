@@ -9,7 +9,7 @@
 #include "tests/support/folded_emulation.hpp"
 #include "tests/support/tensor_checks.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tensor_folded_test {
 namespace {
 
 TEST(TensorFolded, EveryLengthAgainstDouble) {
@@ -87,4 +87,4 @@ TEST(TensorFolded, LanesMeetDifferentBanks) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tensor_folded_test

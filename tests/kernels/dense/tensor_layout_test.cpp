@@ -12,7 +12,7 @@
 #include "kernels/base/tensor/passes.hpp"
 #include "kernels/base/tensor/results.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tensor_layout_test {
 namespace {
 
 namespace tensor = detail::tensor;
@@ -285,4 +285,4 @@ TEST(TensorLayout, SwizzleIsLinear) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tensor_layout_test

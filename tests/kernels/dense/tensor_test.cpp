@@ -11,7 +11,7 @@
 
 #include "tests/support/tensor_checks.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tensor_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -228,4 +228,4 @@ TEST(Tensor, WithoutTheSplitAThousandTimesTheError) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tensor_test

@@ -19,6 +19,7 @@
 #include "sfft/dense.hpp"
 #include "tests/support/throws.hpp"
 
+namespace wisdom_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -205,3 +206,4 @@ TEST_F(WisdomFileTest, ReadersNeverSeeHalfAFile) {
 }
 
 }  // namespace
+}  // namespace wisdom_file_test

@@ -19,6 +19,7 @@ extern const EmbeddedFile kShippedWisdom[];
 extern const int kShippedWisdomCount;
 }  // namespace sfft::detail
 
+namespace wisdom_test {
 namespace {
 
 using namespace sfft::test;
@@ -150,3 +151,4 @@ TEST(WisdomTest, ManyThreads) {
 }
 
 }  // namespace
+}  // namespace wisdom_test

@@ -10,6 +10,7 @@
 
 #include "tests/support/wisdom.hpp"
 
+namespace wisdom_text_test {
 namespace {
 
 using namespace sfft::test;
@@ -145,3 +146,4 @@ TEST(WisdomTextTest, ABadTextAddsNothing) {
 }
 
 }  // namespace
+}  // namespace wisdom_text_test

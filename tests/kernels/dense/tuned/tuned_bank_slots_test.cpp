@@ -12,7 +12,7 @@
 #include "kernels/dense/tuned/run/bank_slots.hpp"
 #include "kernels/dense/tuned/search/candidates.hpp"
 
-namespace sfft {
+namespace sfft::tuned_bank_slots_test {
 namespace {
 
 using detail::tuned::convolution;
@@ -158,4 +158,4 @@ TEST(TunedBankSlots, OnlyOfOneStagedTransformWithoutTwiddleFactors) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::tuned_bank_slots_test

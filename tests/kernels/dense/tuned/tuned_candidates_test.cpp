@@ -6,7 +6,7 @@
 #include "kernels/dense/tuned/search/bank_conflicts.hpp"
 #include "tests/support/tuned_problem.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tuned_candidates_test {
 namespace {
 
 using detail::has_radices;
@@ -114,4 +114,4 @@ TEST(TunedPolicy, CandidatesKeepWhatTheKernelsRelyOn) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_candidates_test

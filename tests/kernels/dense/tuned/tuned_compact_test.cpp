@@ -8,7 +8,7 @@
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "tests/support/tuned_compact.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tuned_compact_test {
 namespace {
 
 TEST(TunedCompact, Lines) {
@@ -265,4 +265,4 @@ TEST(TunedCompact, NothingOverflowsBetweenSteps) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_compact_test

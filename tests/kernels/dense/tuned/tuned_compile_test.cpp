@@ -20,7 +20,7 @@ extern const EmbeddedFile kShippedWisdom[];
 extern const int kShippedWisdomCount;
 }  // namespace sfft::detail
 
-namespace sfft::test {
+namespace sfft::test::tuned_compile_test {
 namespace {
 
 using dense::Storage;
@@ -257,4 +257,4 @@ TEST(TunedCompile, RefusalsSayWhy) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_compile_test

@@ -10,7 +10,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tuned_emulator.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tuned_emulation_test {
 namespace {
 
 using detail::DenseProblem;
@@ -301,4 +301,4 @@ TEST(TunedEmulation, VolumesInTwoSteps) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_emulation_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/tuned_problem.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tuned_geometry_test {
 namespace {
 
 using detail::DenseProblem;
@@ -306,4 +306,4 @@ TEST(TunedGeometry, PrefetchesNeighbours) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_geometry_test

@@ -8,7 +8,7 @@
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/tuned_emulator.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tuned_lines_test {
 namespace {
 
 using detail::tuned::Lines;
@@ -104,4 +104,4 @@ TEST(TunedLines, EqualSumsInSingleAndDouble) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_lines_test

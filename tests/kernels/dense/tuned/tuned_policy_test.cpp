@@ -6,7 +6,7 @@
 #include "tests/support/throws.hpp"
 #include "tests/support/tuned_problem.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tuned_policy_test {
 namespace {
 
 using detail::DenseProblem;
@@ -239,4 +239,4 @@ TEST(TunedPolicy, TextsOfOtherProblemsAreRefused) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_policy_test

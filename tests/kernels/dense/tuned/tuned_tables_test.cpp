@@ -5,7 +5,7 @@
 #include "kernels/dense/tuned/run/tables.hpp"
 #include "tests/support/tuned_problem.hpp"
 
-namespace sfft::test {
+namespace sfft::test::tuned_tables_test {
 namespace {
 
 using detail::tuned::Convolution;
@@ -171,4 +171,4 @@ TEST(TunedTables, LengthsOfConvolutions) {
 }
 
 }  // namespace
-}  // namespace sfft::test
+}  // namespace sfft::test::tuned_tables_test

@@ -8,7 +8,7 @@
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/variations.hpp"
 
-namespace sfft {
+namespace sfft::tuned_variations_test {
 namespace {
 
 using detail::tuned::KernelPolicy;
@@ -139,4 +139,4 @@ TEST(TunedVariations, WidenGroupsOfThreeFactors) {
 }
 
 }  // namespace
-}  // namespace sfft
+}  // namespace sfft::tuned_variations_test
