@@ -19,6 +19,7 @@ option(SFFT_WITH_MPI "Build sfft-mpi, dense transforms over several processes, w
 option(SFFT_WITH_VKFFT "Offer VkFFT for dense transforms on GPUs when its header is found" ON)
 option(SFFT_BASELINE_ONLY "Compile the hot loops for the baseline instruction set alone: shorter builds" OFF)
 option(SFFT_PRECOMPILE "Precompile what nearly every source includes: shorter first builds, but ccache passes them by" OFF)
+option(SFFT_JOIN_TESTS "Link the tests of a folder into one program, and compile several of its files together: shorter complete builds" OFF)
 option(SFFT_BUILD_FUZZ "Link the fuzz targets with clang's libFuzzer; see the preset fuzz" OFF)
 option(SFFT_WERROR "Treat warnings as errors" OFF)
 set(SFFT_SANITIZE "" CACHE STRING "Sanitizers for every target: address;undefined or thread")
