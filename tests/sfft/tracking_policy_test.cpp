@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace sfft::detail {
+namespace sfft::detail::tracking_policy_test {
 namespace {
 
 using Change = StreamMemory::Change;
@@ -161,4 +161,4 @@ TEST(TrackingPolicy, ADriftIsComparedAfterPatienceAndOnlyIfItMayChangeTheReferen
 }
 
 }  // namespace
-}  // namespace sfft::detail
+}  // namespace sfft::detail::tracking_policy_test
