@@ -194,9 +194,9 @@ void CombExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
   const Real* im = re + buffer_reals_;
   Real* out = reinterpret_cast<Real*>(values.data());
   if (data_.real) {
-    kernels.recover_real(re, im, lanes_, bucket_.data(), mirror_.data(), weights_.data(), k, false, out);
+    kernels.recover_real(re, im, lanes_, bucket_.data(), mirror_.data(), weights_.data(), k, out);
   } else {
-    kernels.recover_complex(re, im, lanes_, bucket_.data(), weights_.data(), k, false, out);
+    kernels.recover_complex(re, im, lanes_, bucket_.data(), weights_.data(), k, out);
   }
   const double scale =
       power_unit_ * kernels.weighted_power(re, im, power_weight_.data(), data_.bucket_count() * lanes_);

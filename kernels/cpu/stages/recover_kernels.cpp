@@ -9,13 +9,12 @@ namespace {
 
 template <class Real, int kLanes>
 void recover_complex(const Real* re, const Real* im, std::int64_t runtime_lanes, const std::int32_t* bucket,
-                     const Real* weights, std::int64_t k, bool accumulate, Real* values) {
+                     const Real* weights, std::int64_t k, Real* values) {
   const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
   for (std::int64_t i = 0; i < k; ++i, weights += 2 * lanes) {
     const Real* zr = re + bucket[i] * lanes;
     const Real* zi = im + bucket[i] * lanes;
-    Real sum_re = accumulate ? values[2 * i] : Real(0);
-    Real sum_im = accumulate ? values[2 * i + 1] : Real(0);
+    Real sum_re = 0, sum_im = 0;
     for (std::int64_t l = 0; l < lanes; ++l) {
       sum_re += weights[l] * zr[l] - weights[lanes + l] * zi[l];
       sum_im += weights[l] * zi[l] + weights[lanes + l] * zr[l];
@@ -27,8 +26,7 @@ void recover_complex(const Real* re, const Real* im, std::int64_t runtime_lanes,
 
 template <class Real, int kLanes>
 void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, const std::int32_t* bucket,
-                  const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate,
-                  Real* values) {
+                  const std::int32_t* mirror, const Real* weights, std::int64_t k, Real* values) {
   const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
   for (std::int64_t i = 0; i < k; ++i, weights += 4 * lanes) {
     const Real* zr = re + bucket[i] * lanes;
@@ -38,8 +36,7 @@ void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, co
     const Real* alpha_im = weights + lanes;
     const Real* beta_re = weights + 2 * lanes;
     const Real* beta_im = weights + 3 * lanes;
-    Real sum_re = accumulate ? values[2 * i] : Real(0);
-    Real sum_im = accumulate ? values[2 * i + 1] : Real(0);
+    Real sum_re = 0, sum_im = 0;
     for (std::int64_t l = 0; l < lanes; ++l) {
       sum_re += weights[l] * zr[l] - alpha_im[l] * zi[l] + beta_re[l] * mr[l] + beta_im[l] * mi[l];
       sum_im += weights[l] * zi[l] + alpha_im[l] * zr[l] + beta_im[l] * mr[l] - beta_re[l] * mi[l];
@@ -74,17 +71,16 @@ void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, co
 
 template <class Real>
 void recover_complex_entry(const Real* re, const Real* im, std::int64_t lanes, const std::int32_t* bucket,
-                           const Real* weights, std::int64_t k, bool accumulate, Real* values) {
-#define SFFT_CALL(n) recover_complex<Real, n>(re, im, lanes, bucket, weights, k, accumulate, values)
+                           const Real* weights, std::int64_t k, Real* values) {
+#define SFFT_CALL(n) recover_complex<Real, n>(re, im, lanes, bucket, weights, k, values)
   SFFT_LANES(SFFT_CALL)
 #undef SFFT_CALL
 }
 
 template <class Real>
 void recover_real_entry(const Real* re, const Real* im, std::int64_t lanes, const std::int32_t* bucket,
-                        const std::int32_t* mirror, const Real* weights, std::int64_t k, bool accumulate,
-                        Real* values) {
-#define SFFT_CALL(n) recover_real<Real, n>(re, im, lanes, bucket, mirror, weights, k, accumulate, values)
+                        const std::int32_t* mirror, const Real* weights, std::int64_t k, Real* values) {
+#define SFFT_CALL(n) recover_real<Real, n>(re, im, lanes, bucket, mirror, weights, k, values)
   SFFT_LANES(SFFT_CALL)
 #undef SFFT_CALL
 }
