@@ -63,6 +63,7 @@ struct PlanOptions {
   /// Largest share of a frame's N samples that a sparse path may read, in (0, 1]. Not set: 28 per
   /// coefficient, at most N/12 (short frames: 256 and N/4), if the template has energy outside its support;
   /// no limit if it has none. Three times as much where whole rows are transferred (page_locked_frames).
+  /// The samples of the witness come in addition.
   std::optional<double> max_samples = std::nullopt;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one

@@ -24,7 +24,7 @@ inline constexpr std::int64_t kInRowsPerCoefficient = 400, kInRowsDivisor = 6;
 
 /// The number of samples that a plan of `k` coefficients may read from a frame of `points` samples. `share`:
 /// the caller's limit, as a share of the frame; 0: the automatic budget, which is the whole frame if least
-/// squares needs it, and larger if samples come `by_rows`. Throws `invalid_argument` for a share of less than
+/// squares needs it. `by_rows`: whole rows cross a bus. Throws `invalid_argument` for a share of less than
 /// one sample.
 inline std::int64_t sample_budget(double share, std::int64_t points, std::int64_t k, bool least_squares,
                                   bool by_rows = false) {

@@ -282,6 +282,22 @@ TEST(Plan, AsksForAccuracyAndGetsItOrDense) {
   EXPECT_GT(closer.info().samples, loose.info().samples);
 }
 
+TEST(Plan, ShortFramesMayReadMoreThanATwelfth) {
+  // Twenty tones and noise: 85 samples of 1,024 are too few to tell twenty frequencies apart.
+  SparseSignal signal = SparseSignal::random(Shape{1024}, false, 20, 5);
+  auto x = signal.as<std::complex<float>>();
+  std::mt19937 random(4);
+  std::normal_distribution<float> noise(0, 1);
+  for (auto& sample : x) sample += std::complex<float>(noise(random), noise(random));
+  const Template tmpl = learn(SignalView::line(x), {.keep = Largest{20}});
+  const PlanInfo info = Plan<float>(tmpl, {.device = Device::cpu()}).info();
+  ASSERT_EQ(info.path, Path::comb) << info.reason;
+  EXPECT_LE(info.samples - info.witness_samples, 256);
+  EXPECT_LT(info.predicted_us, info.predicted_dense_us);
+  const PlanInfo twelfth = Plan<float>(tmpl, {.device = Device::cpu(), .max_samples = 1.0 / 12}).info();
+  if (twelfth.path == Path::comb) EXPECT_LT(info.predicted_error, 0.7 * twelfth.predicted_error);
+}
+
 TEST(Plan, IsTheSameForAnyNumberOfThreads) {
   const Shape shape{144, 192};
   const auto first = test::film_frame(144, 192, 0);
