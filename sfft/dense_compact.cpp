@@ -16,6 +16,8 @@
 
 namespace sfft::dense {
 
+using sfft::detail::Direction;
+
 namespace {
 
 void check_size(std::size_t found, std::size_t expected, const char* what, const char* unit) {
@@ -64,7 +66,6 @@ void check_scales(std::span<const CompactScale> scales, std::int64_t batch, cons
 namespace detail {
 
 using sfft::detail::CompactRequest;
-using sfft::detail::Direction;
 
 class CompactImpl {
  public:
@@ -140,8 +141,6 @@ class CompactImpl {
 };
 
 }  // namespace detail
-
-using sfft::detail::Direction;
 
 CompactPlan::CompactPlan(const Shape& shape, Domain domain, const Options& options)
     : impl_(std::make_shared<const detail::CompactImpl>(shape, domain == Domain::real, options)) {}

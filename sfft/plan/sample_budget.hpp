@@ -14,11 +14,11 @@ namespace sfft::detail {
 /// Samples per coefficient that the automatic budget allows, and the share of the frame.
 inline constexpr std::int64_t kSamplesPerCoefficient = 28;
 inline constexpr std::int64_t kBudgetDivisor = 12;
-/// Short frames are too short for N/12 samples to tell their frequencies apart. Up to 256 samples take less
-/// time than a dense transform of the frame, unless they are more than a quarter of it.
-inline constexpr std::int64_t kFewSamples = 256, kFewDivisor = 4;
 /// The same if whole rows cross a bus, where further samples of a row cost little.
 inline constexpr std::int64_t kRowSamplesPerCoefficient = 84, kRowBudgetDivisor = 4;
+/// More may be read of a short frame: N/12 samples are too few to tell its frequencies apart. Up to 256
+/// samples take less time than a dense transform, unless they are more than a quarter of the frame.
+inline constexpr std::int64_t kFewSamples = 256, kFewDivisor = 4;
 /// Samples in the rows that cross a bus: the larger of a number per coefficient and a share of the frame.
 inline constexpr std::int64_t kInRowsPerCoefficient = 400, kInRowsDivisor = 6;
 
