@@ -295,7 +295,9 @@ TEST(Plan, ShortFramesMayReadMoreThanATwelfth) {
   EXPECT_LE(info.samples - info.witness_samples, 256);
   EXPECT_LT(info.predicted_us, info.predicted_dense_us);
   const PlanInfo twelfth = Plan<float>(tmpl, {.device = Device::cpu(), .max_samples = 1.0 / 12}).info();
-  if (twelfth.path == Path::comb) EXPECT_LT(info.predicted_error, 0.7 * twelfth.predicted_error);
+  if (twelfth.path == Path::comb) {
+    EXPECT_LT(info.predicted_error, 0.7 * twelfth.predicted_error);
+  }
 }
 
 TEST(Plan, IsTheSameForAnyNumberOfThreads) {
