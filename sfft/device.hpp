@@ -2,6 +2,8 @@
 // Where plans run, and views of arrays in GPU memory.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,35 +22,40 @@ namespace sfft {
 /// when a plan is made.
 class SFFT_EXPORT Device {
  public:
+  /// A Device has at most this many GPUs.
+  static constexpr std::size_t kMaxGpus = 16;
+
   /// The same as automatic().
   Device() = default;
   /// The library chooses between the CPU and this GPU.
-  static Device automatic(int gpu = 0) { return {Backend::automatic, {gpu}}; }
+  static Device automatic(int gpu = 0) { return {Backend::automatic, gpu}; }
   /// The CPU.
   static Device cpu() { return {Backend::cpu, {}}; }
   /// One GPU.
-  static Device gpu(int number = 0) { return {Backend::cuda, {number}}; }
+  static Device gpu(int number = 0) { return {Backend::cuda, number}; }
   /// Several GPUs of this machine, which share the work; the first one counts where one is needed. Tests may
-  /// name one GPU several times. Throws invalid_argument without any.
-  static Device gpus(std::vector<int> numbers);
+  /// name one GPU several times. Throws invalid_argument if there is none, or more than kMaxGpus.
+  static Device gpus(const std::vector<int>& numbers);
 
   /// automatic, cpu or cuda.
   Backend backend() const noexcept { return backend_; }
   /// The GPUs; empty for the CPU, and the candidate for `automatic`. Valid as long as this object.
-  std::span<const int> gpus() const& noexcept { return gpus_; }
+  std::span<const int> gpus() const& noexcept { return {gpus_.data(), count_}; }
   std::span<const int> gpus() const&& = delete;  ///< would dangle
   /// The first GPU; 0 for the CPU.
-  int gpu_number() const noexcept { return gpus_.empty() ? 0 : gpus_.front(); }
+  int gpu_number() const noexcept { return gpus_.front(); }
   /// Whether several GPUs share the work.
-  bool several() const noexcept { return gpus_.size() > 1; }
+  bool several() const noexcept { return count_ > 1; }
   /// Equal in backend and GPUs.
   friend bool operator==(const Device&, const Device&) = default;
 
  private:
-  Device(Backend backend, std::vector<int> gpus) : backend_(backend), gpus_(std::move(gpus)) {}
+  Device(Backend backend, std::optional<int> gpu)
+      : backend_(backend), count_(gpu ? 1 : 0), gpus_{gpu.value_or(0)} {}
 
   Backend backend_ = Backend::automatic;
-  std::vector<int> gpus_{0};
+  std::size_t count_ = 1;
+  std::array<int, kMaxGpus> gpus_{};  ///< 0 from count_ on
 };
 
 /// "auto", "cpu", "GPU 1", "GPUs 0 and 1".

@@ -4,14 +4,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sfft/error.hpp"
 #include "sfft/plan/device_plan.hpp"
 
 namespace sfft {
 
-Device Device::gpus(std::vector<int> numbers) {
-  if (numbers.empty()) throw Error(ErrorCode::invalid_argument, "Device::gpus() needs at least one GPU");
-  return {Backend::cuda, std::move(numbers)};
+Device Device::gpus(const std::vector<int>& numbers) {
+  if (numbers.empty() || numbers.size() > kMaxGpus) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("Device::gpus() takes 1 to {} GPUs, not {}", kMaxGpus, numbers.size()));
+  }
+  Device device(Backend::cuda, {});
+  device.count_ = numbers.size();
+  std::copy(numbers.begin(), numbers.end(), device.gpus_.begin());
+  return device;
 }
 
 std::string to_string(const Device& device) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what shapes, element types and views of samples accept, refuse and report.
+// Tests what shapes, element types, views of samples and devices accept, refuse and report.
 #include "sfft/types.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
+#include "sfft/device.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/throws.hpp"
 
@@ -57,6 +59,29 @@ TEST(ElementType, KnowsItsBytes) {
   EXPECT_EQ(element_bytes(ElementType::c128), sizeof(std::complex<double>));
   EXPECT_FALSE(is_complex(ElementType::f64));
   EXPECT_TRUE(is_complex(ElementType::c64));
+}
+
+TEST(Device, HoldsOneToSixteenGpus) {
+  const Device two = Device::gpus({3, 1});
+  EXPECT_EQ(std::vector<int>(two.gpus().begin(), two.gpus().end()), (std::vector<int>{3, 1}));
+  EXPECT_TRUE(two.several());
+  EXPECT_EQ(two.gpu_number(), 3);
+  EXPECT_EQ(to_string(two), "GPUs 3 and 1");
+  const Device most = Device::gpus(std::vector<int>(16, 2));
+  EXPECT_EQ(most.gpus().size(), 16u);
+  EXPECT_EQ(code_of([] { Device::gpus(std::vector<int>(17)); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { Device::gpus({}); }), ErrorCode::invalid_argument);
+}
+
+TEST(Device, ComparesBackendAndGpus) {
+  EXPECT_EQ(Device::gpus({5}), Device::gpu(5));
+  EXPECT_NE(Device::gpus({5, 0}), Device::gpu(5));
+  EXPECT_NE(Device::gpus({1, 2}), Device::gpus({2, 1}));
+  EXPECT_EQ(Device(), Device::automatic(0));
+  EXPECT_NE(Device::automatic(1), Device::gpu(1));
+  const Device host = Device::cpu(), either = Device::automatic(1);
+  EXPECT_TRUE(host.gpus().empty());
+  EXPECT_EQ(either.gpus().size(), 1u);
 }
 
 }  // namespace
