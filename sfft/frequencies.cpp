@@ -51,7 +51,8 @@ std::vector<std::complex<double>> values_in_box(const Spectrum<Real>& spectrum,
   const Shape& shape = spectrum.shape;
   check_box(shape, begin, extent);
   std::vector<std::complex<double>> box(static_cast<std::size_t>(extent.points()));
-  const detail::Roots roots[] = {detail::Roots(shape[0]), detail::Roots(shape[1]), detail::Roots(shape[2])};
+  const detail::RootsOfUnity roots[] = {detail::RootsOfUnity(shape[0]), detail::RootsOfUnity(shape[1]),
+                                        detail::RootsOfUnity(shape[2])};
   std::array<std::vector<std::complex<double>>, 3> phases;  // exp(2πi f_d t_d / n_d) along each dimension
   for (std::size_t i = 0; i < spectrum.values.size(); ++i) {
     const std::int64_t index = index_at(spectrum, i);

@@ -49,7 +49,7 @@ inline HalvedComb halved(const CombData& whole, int d) {
   std::int64_t inner = 1;
   for (std::size_t e = side + 1; e < 3; ++e) inner *= whole.buckets[e];
   const std::int64_t extent = whole.buckets[side], half = extent / 2;
-  const Roots roots(extent);
+  const RootsOfUnity roots(extent);
   const auto halved_bucket = [&](std::int64_t b) {
     const std::int64_t row = b / inner;
     return (row / extent * half + row % extent % half) * inner + b % inner;

@@ -12,9 +12,9 @@
 namespace sfft::detail {
 
 /// exp(2πi p/n) for p in [0, n).
-class Roots {
+class RootsOfUnity {
  public:
-  explicit Roots(std::int64_t n = 1) : n_(n) {
+  explicit RootsOfUnity(std::int64_t n = 1) : n_(n) {
     constexpr std::int64_t kLongest = 4096;
     if (n > kLongest) return;
     table_.reserve(static_cast<std::size_t>(n));

@@ -80,9 +80,9 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   try {
     auto on_gpu = Designer<Real>(tmpl, options).design();
     // For page-locked frames the predicted time includes the transfer, whatever the path.
-    const bool counted = options.page_locked_frames;
     const double gpu_us =
-        on_gpu->info.predicted_us + (counted ? 0 : host_path_us(on_gpu->info, options.batch, tmpl.domain()));
+        on_gpu->info.predicted_us +
+        (options.page_locked_frames ? 0 : host_path_us(on_gpu->info, options.batch, tmpl.domain()));
     if (gpu_us < on_cpu->info.predicted_us) {
       if (compiled_for) {
         options.compiled_for = compiled_for;

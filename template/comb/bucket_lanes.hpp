@@ -22,7 +22,7 @@ using Delay = std::array<std::int64_t, 3>;
 /// Data common to the buckets of one comb.
 struct LaneComb {
   std::array<std::int64_t, 3> strides;
-  std::array<Roots, 3> roots;  ///< of the orders `strides`
+  std::array<RootsOfUnity, 3> roots;  ///< of the orders `strides`
   int rank;
   bool least_squares;
   bool coloured;  ///< the tail is not white, so near aliases may matter

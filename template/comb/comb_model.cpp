@@ -38,7 +38,7 @@ CombModel::CombModel(std::shared_ptr<const Folding> folding, const std::array<st
     strides_[static_cast<std::size_t>(d)] = support.shape[d] / buckets[static_cast<std::size_t>(d)];
   }
   comb_ = {strides_,
-           {Roots(strides_[0]), Roots(strides_[1]), Roots(strides_[2])},
+           {RootsOfUnity(strides_[0]), RootsOfUnity(strides_[1]), RootsOfUnity(strides_[2])},
            support.shape.rank(),
            least_squares_,
            !least_squares_ && !folding_->white()};

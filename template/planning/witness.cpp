@@ -60,7 +60,7 @@ std::vector<OwnMember> own_members(const SupportSet& support) {
 /// frequencies each is a product of two factors, f = high·2^bits + low, from tables of about √n rows.
 class Phases {
  public:
-  Phases(std::int64_t n, std::size_t members, const Roots& roots, std::vector<std::int64_t> t)
+  Phases(std::int64_t n, std::size_t members, const RootsOfUnity& roots, std::vector<std::int64_t> t)
       : roots_(roots), t_(std::move(t)) {
     while ((std::int64_t{1} << 2 * bits_) < n) ++bits_;
     const std::int64_t lows = std::int64_t{1} << bits_, highs = (n - 1) / lows + 1;
@@ -92,7 +92,7 @@ class Phases {
     }
   }
 
-  const Roots& roots_;
+  const RootsOfUnity& roots_;
   std::vector<std::int64_t> t_;
   int bits_ = 0;
   std::vector<std::complex<double>> low_, high_;
@@ -137,7 +137,8 @@ void add_columns(const SupportSet& support, WitnessData& data, cpu::ThreadPool* 
          together * static_cast<std::size_t>(pool->threads()) > data.samples.size())
     together /= 2;
   data.columns.assign(data.blocks() * kWitnessReals * reals, 0.0);
-  const std::array<Roots, 3> roots{Roots(shape[0]), Roots(shape[1]), Roots(shape[2])};
+  const std::array<RootsOfUnity, 3> roots{RootsOfUnity(shape[0]), RootsOfUnity(shape[1]),
+                                          RootsOfUnity(shape[2])};
   const std::vector<OwnMember> own = own_members(support);
   const double scale = 1 / static_cast<double>(shape.points());
   cpu::for_each(pool, data.samples.size() / together, [&](std::size_t part, int) {

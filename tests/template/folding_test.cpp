@@ -99,10 +99,10 @@ TEST(Folding, BucketsAndTailsEqualBruteForce) {
   }
 }
 
-TEST(Roots, TablesAndFormulasAreRootsOfUnity) {
+TEST(RootsOfUnity, TablesAndFormulasAreRootsOfUnity) {
   std::mt19937_64 random(1);
   for (const std::int64_t n : {1, 2, 3, 7, 64, 360, 4096, 4097, 1000003, 1 << 24}) {
-    const Roots roots(n);
+    const RootsOfUnity roots(n);
     for (int i = 0; i < 200; ++i) {
       const auto a = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
       const auto b = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
