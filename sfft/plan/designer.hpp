@@ -353,7 +353,7 @@ class Designer {
       return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
         return make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, own);
       }));
-    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
+    info.engine = fmt::format("built-in {}", cpu::isa_name());
     design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data);
   }
 
@@ -373,7 +373,7 @@ class Designer {
       return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
         return make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, own);
       }));
-    info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
+    info.engine = fmt::format("built-in {}", cpu::isa_name());
     design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
   }
 

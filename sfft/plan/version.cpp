@@ -19,7 +19,7 @@ const char* version() noexcept {
 
 std::string build_info() {
   std::string text = fmt::format("compiler   {}, {}\n", SFFT_COMPILER, SFFT_BUILD_TYPE);
-  text += fmt::format("vectors    {}\n", detail::cpu::to_string(detail::cpu::best_isa()));
+  text += fmt::format("vectors    {}\n", detail::cpu::isa_name());
   text += dense::availability(dense::Engine::fftw)
               ? "FFTW       yes (GPL: so are binaries that contain it), as an opt-in dense engine\n"
               : "FFTW       no: not needed, dense transforms use the built-in engine\n";

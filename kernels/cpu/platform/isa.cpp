@@ -2,9 +2,9 @@
 // Asks the processor once, then lets the environment variable SFFT_ISA lower the answer.
 #include "kernels/cpu/platform/isa.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #if defined(SFFT_X86)
 #include <cpuid.h>
 #endif
@@ -31,10 +31,9 @@ Isa detect() noexcept {
     best = Isa::avx512;
   }
 #endif
-  if (const char* asked = std::getenv("SFFT_ISA")) {
-    for (const Isa lower : {Isa::baseline, Isa::avx2}) {
-      if (std::strcmp(asked, to_string(lower)) == 0 && lower < best) best = lower;
-    }
+  if (const char* lowered = std::getenv("SFFT_ISA")) {
+    if (std::strcmp(lowered, "baseline") == 0) best = Isa::baseline;
+    if (std::strcmp(lowered, "avx2") == 0) best = std::min(best, Isa::avx2);
   }
   return best;
 }
@@ -46,15 +45,22 @@ Isa best_isa() noexcept {
   return isa;
 }
 
-const char* to_string(Isa isa) noexcept {
+const char* isa_name(Isa isa) noexcept {
   switch (isa) {
     case Isa::avx512:
-      return "avx512";
+      return "AVX-512";
     case Isa::avx2:
-      return "avx2";
-    default:
-      return "baseline";
+      return "AVX2";
+    case Isa::baseline:
+      break;
   }
+#if defined(__SSE2__)
+  return "SSE2";
+#elif defined(__aarch64__)
+  return "NEON";
+#else
+  return "baseline";
+#endif
 }
 
 }  // namespace sfft::detail::cpu

@@ -4,12 +4,15 @@
 
 namespace sfft::detail::cpu {
 
+/// `baseline` is what every processor of the architecture has: SSE2 on x86-64, NEON on aarch64. Both have
+/// vectors of 16 bytes. The others exist on x86-64 only.
 enum class Isa { baseline, avx2, avx512 };
 
 /// The best instruction set that both processor and build support; decided once. The environment variable
 /// SFFT_ISA (baseline, avx2, avx512) lowers it. Tests use this to run every variant.
 Isa best_isa() noexcept;
-const char* to_string(Isa isa) noexcept;
+/// "AVX-512", "AVX2", "SSE2", "NEON"; "baseline" on other architectures.
+const char* isa_name(Isa isa = best_isa()) noexcept;
 
 /// Expands to a switch that returns `function` from the namespace of the instruction set in use:
 ///   const Table& table() { SFFT_DISPATCH(make_table()); }

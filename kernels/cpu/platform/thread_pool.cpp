@@ -63,6 +63,8 @@ void ThreadPool::look_for(const Ready& ready) const {
     n = running_ > 0 ? 0 : n + 1;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
 #endif
   }
 }

@@ -57,7 +57,4 @@ class SmallFft {
 extern template class SmallFft<float>;
 extern template class SmallFft<double>;
 
-/// The instruction set that execute() uses: "AVX-512", "AVX2", "SSE2", "baseline".
-const char* small_fft_isa() noexcept;
-
 }  // namespace sfft::detail::cpu

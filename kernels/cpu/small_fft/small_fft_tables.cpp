@@ -36,20 +36,4 @@ const SmallFftKernels<double>& small_fft_kernels<double>(Isa isa) noexcept {
   return baseline::small_fft_table_double();
 }
 
-const char* small_fft_isa() noexcept {
-  switch (best_isa()) {
-    case Isa::avx512:
-      return "AVX-512";
-    case Isa::avx2:
-      return "AVX2";
-    default:
-      break;
-  }
-#if defined(__SSE2__)
-  return "SSE2";
-#else
-  return "baseline";
-#endif
-}
-
 }  // namespace sfft::detail::cpu

@@ -5,6 +5,8 @@
 
 #if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include <cstdint>
@@ -22,8 +24,10 @@ SFFT_INLINE void narrow(const float* __restrict from, std::int64_t count, Part* 
   for (std::int64_t i = 0; i < count; ++i) to[i] = Stored<Part>::of(from[i]);
 }
 
-#if defined(__AVX512F__) || defined(__F16C__)
+#if defined(__AVX512F__) || defined(__F16C__) || defined(__aarch64__)
 
+// The processors' conversions to f16 keep the fractions of NaNs. narrow_vector() replaces each NaN by
+// half::kNan.
 #if defined(__AVX512F__)
 
 constexpr std::int64_t kHalvesAtOnce = 16;
@@ -31,7 +35,6 @@ SFFT_INLINE void widen_vector(const F16* from, float* to) {
   _mm512_storeu_ps(to,
                    _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
 }
-/// The processor's conversion keeps the fractions of NaNs; this function replaces every NaN by half::kNan.
 SFFT_INLINE void narrow_vector(const float* from, F16* to) {
   const __m512 values = _mm512_loadu_ps(from);
   const __m256i halves = _mm512_maskz_cvtps_ph(0xffff, values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -40,7 +43,7 @@ SFFT_INLINE void narrow_vector(const float* from, F16* to) {
                       _mm256_mask_mov_epi16(halves, nans, _mm256_set1_epi16(half::kNan)));
 }
 
-#else
+#elif defined(__F16C__)
 
 constexpr std::int64_t kHalvesAtOnce = 8;
 SFFT_INLINE void widen_vector(const F16* from, float* to) {
@@ -52,6 +55,21 @@ SFFT_INLINE void narrow_vector(const float* from, F16* to) {
   const __m256i nans = _mm256_castps_si256(_mm256_cmp_ps(values, values, _CMP_UNORD_Q));
   const __m128i mask = _mm_packs_epi32(_mm256_castsi256_si128(nans), _mm256_extracti128_si256(nans, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_blendv_epi8(halves, _mm_set1_epi16(half::kNan), mask));
+}
+
+#else
+
+constexpr std::int64_t kHalvesAtOnce = 8;
+SFFT_INLINE void widen_vector(const F16* from, float* to) {
+  const float16x8_t halves = vreinterpretq_f16_u16(vld1q_u16(reinterpret_cast<const std::uint16_t*>(from)));
+  vst1q_f32(to, vcvt_f32_f16(vget_low_f16(halves)));
+  vst1q_f32(to + 4, vcvt_high_f32_f16(halves));
+}
+SFFT_INLINE void narrow_vector(const float* from, F16* to) {
+  const float32x4_t low = vld1q_f32(from), high = vld1q_f32(from + 4);
+  const uint16x8_t halves = vreinterpretq_u16_f16(vcvt_high_f16_f32(vcvt_f16_f32(low), high));
+  const uint16x8_t numbers = vcombine_u16(vmovn_u32(vceqq_f32(low, low)), vmovn_u32(vceqq_f32(high, high)));
+  vst1q_u16(reinterpret_cast<std::uint16_t*>(to), vbslq_u16(numbers, halves, vdupq_n_u16(half::kNan)));
 }
 
 #endif

@@ -102,7 +102,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
     });
   }
 
-  std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
+  std::string name() const override { return std::string("built-in ") + cpu::isa_name(); }
 
  private:
   /// A dimension other than the last: `outer` grids of extent × inner values.

@@ -111,7 +111,7 @@ class DirectEngine final : public DenseEngine<Real> {
     std::copy_n(spectrum, spectrum_points_, reinterpret_cast<Complex*>(back_.input(scratch.workspace)));
     back_.multiply(scratch.workspace, scale, signal);
   }
-  std::string name() const override { return std::string("built-in ") + cpu::to_string(cpu::best_isa()); }
+  std::string name() const override { return std::string("built-in ") + cpu::isa_name(); }
 
  private:
   /// Σ_d f_d·t_d·N/n_d

@@ -158,7 +158,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
         });
   }
 
-  std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
+  std::string name() const override { return std::string("built-in ") + cpu::isa_name(); }
 
  private:
   static std::size_t aligned(std::size_t reals) { return (reals * sizeof(Real) + 63) / 64 * 64; }

@@ -91,7 +91,7 @@ class LongLineEngine final : public DenseEngine<Real> {
     invert(*pairs_, values, values, scale, scratch);
   }
 
-  std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
+  std::string name() const override { return std::string("built-in ") + cpu::isa_name(); }
 
  private:
   static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }

@@ -90,7 +90,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
     group_->signals(exchanged(data), scale, signal);
   }
 
-  std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
+  std::string name() const override { return std::string("built-in ") + cpu::isa_name(); }
 
  private:
   std::int64_t points() const noexcept { return grid_.rows() * kept_; }

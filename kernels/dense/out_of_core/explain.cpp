@@ -62,9 +62,10 @@ std::string OutOfCoreFft<Real>::name() const {
 
 template <class Real>
 std::string OutOfCoreFft<Real>::describe(const Part& part) const {
-  std::string text;
-  if (part.step.calls == Step::Calls::apart) text += "of calls that are not in place, ";
-  if (part.step.calls == Step::Calls::in_place) text += "of calls in place, ";
+  using enum Step::Calls;
+  std::string text = part.step.calls == apart      ? "of calls that are not in place, "
+                     : part.step.calls == in_place ? "of calls in place, "
+                                                   : "";
   if (part.step.repeats > 1) text += fmt::format("{} times ", part.step.repeats);
   if (part.round == nullptr) {
     return text + fmt::format("transposition: the host exchanges {} × {} elements in {} passes",

@@ -11,7 +11,7 @@
 namespace sfft::detail {
 
 WisdomPlatform cpu_platform() {
-  return {std::string("CPU ") + cpu::small_fft_isa(), "", SFFT_VERSION};
+  return {std::string("CPU ") + cpu::isa_name(), "", SFFT_VERSION};
 }
 
 #if SFFT_HAVE_CUDA

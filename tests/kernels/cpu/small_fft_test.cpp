@@ -36,7 +36,7 @@ std::vector<Isa> isas() {
 
 std::string name(const Grid& grid, std::int64_t lanes, Isa isa) {
   std::ostringstream text;
-  text << to_string(isa);
+  text << isa_name(isa);
   for (const std::int64_t extent : grid) text << ' ' << extent;
   text << " lanes " << lanes;
   return text.str();
