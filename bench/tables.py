@@ -181,6 +181,17 @@ def table_learn():
     return "\n".join(lines)
 
 
+def table_run_control():
+    with open(RESULTS / "run_control.json", encoding="utf-8") as file:
+        data = json.load(file)
+    lines = ["| call | threads | takes | stopped | median, request to end | longest |", "|---|---:|---:|---:|---:|---:|"]
+    for row in data["rows"]:
+        times = (f"{row['median_ms']:.1f} ms | {row['longest_ms']:.0f} ms" if row["stopped"] else "– | –")
+        lines.append(f"| {row['call']} | {row['threads']} | {row['usual_ms']:,.0f} ms | {row['stopped']} | {times} |")
+    lines.append(f"\nCommit {data['commit']}, {data['processor']}, `{data['command']}`.")
+    return "\n".join(lines)
+
+
 def table_context():
     lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
     for name in ("known_support", "noise", "video", "discovery", "learn"):
@@ -192,7 +203,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
+          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "context": table_context, **gpu_tables.TABLES,
           **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
 
 

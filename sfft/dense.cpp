@@ -7,6 +7,7 @@
 
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/region.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/runner.hpp"
@@ -101,6 +102,7 @@ class Impl {
     check_span(signal, span_points, "signal");
     check_arrays(signal.data(), element_type_of<T>::value, spectrum.data());
     const sfft::detail::Scratch scratch(workspace, workspace_bytes);
+    sfft::detail::enter_stage("dense transform");
     choice.runner->inverse(spectrum.data(), signal.data(), scratch.data());
   }
   template <class T>
@@ -149,6 +151,7 @@ void Plan<Real>::forward(const void* signals, ElementType type, std::span<std::c
   check_span(spectra, impl_->spectrum_points, "spectrum");
   impl_->check_arrays(signals, type, spectra.data());
   const sfft::detail::Scratch scratch(workspace, impl_->workspace_bytes);
+  sfft::detail::enter_stage("dense transform");
   impl_->choice.runner->forward(signals, type, spectra.data(), scratch.data());
 }
 

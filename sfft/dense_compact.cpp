@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/base/run_scope.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
@@ -164,11 +165,13 @@ std::size_t CompactPlan::workspace_bytes() const noexcept {
 void CompactPlan::forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
                           std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
                           std::span<std::byte> workspace) const {
+  sfft::detail::enter_stage("dense transform");
   impl_->run(Direction::forward, signals, signal_scales, spectra, spectrum_scales, workspace);
 }
 void CompactPlan::inverse(std::span<const std::byte> spectra, std::span<const CompactScale> spectrum_scales,
                           std::span<std::byte> signals, std::span<CompactScale> signal_scales,
                           std::span<std::byte> workspace) const {
+  sfft::detail::enter_stage("dense transform");
   impl_->run(Direction::inverse, spectra, spectrum_scales, signals, signal_scales, workspace);
 }
 

@@ -37,6 +37,8 @@ const char* to_string(ErrorCode code) noexcept {
       return "in_use";
     case ErrorCode::communication:
       return "communication";
+    case ErrorCode::stopped:
+      return "stopped";
   }
   return "unknown";
 }

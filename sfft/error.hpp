@@ -24,6 +24,7 @@ enum class ErrorCode {
   out_of_memory,        ///< host or device memory; the sentence says how much was needed
   in_use,               ///< another thread is using the workspace or tracker at this moment
   communication,  ///< in a transform over several processes, another process failed or no longer answers
+  stopped,        ///< the call ended because the caller requested it (run_with_control())
 };
 
 /// Thrown by every function of the library that fails. `what()` is one sentence that names the offending

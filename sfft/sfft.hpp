@@ -13,6 +13,7 @@
 #include "sfft/learn_at.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"
+#include "sfft/run_control.hpp"
 #include "sfft/template.hpp"
 #include "sfft/tracker.hpp"
 #include "sfft/types.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/base/region.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/learning/pass_runner.hpp"
@@ -43,6 +44,7 @@ class HostSpectrum final : public LearningSpectrum {
       : LearningSpectrum(spectrum) {
     PassRunner runner(layout().shape, layout().real, threads);
     first_ = Spectrum(static_cast<std::size_t>(layout().points()));
+    touch(reinterpret_cast<std::byte*>(first_.begin()), first_.size() * sizeof first_[0]);
     forward(frames[0], runner, first_);
     const bool twice = frames[0].type() == ElementType::f64 || frames[0].type() == ElementType::c128;
     // All-zero frames need no scale, and are rare enough to scan twice.
@@ -52,7 +54,10 @@ class HostSpectrum final : public LearningSpectrum {
     }
     check_finite(first_[0], 0);
     power_ = cpu::LargeArray<double>(first_.size());
-    for (std::size_t i = 0; i < first_.size(); ++i) power_[i] = std::norm(first_[i]);
+    enter_stage("learning: powers");
+    in_blocks(first_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) power_[i] = std::norm(first_[i]);
+    });
     if (frames.size() > 1) add_later_frames(frames, runner);
     exclude_conjugates();
   }
@@ -75,11 +80,13 @@ class HostSpectrum final : public LearningSpectrum {
     std::int64_t ties = count - larger;  // the first ones win
     std::vector<RankedPower> found;
     found.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t i = first; i < layout().points(); ++i) {
-      const double power = power_[static_cast<std::size_t>(i)];
-      if (!(power >= level)) continue;
-      if (power > level || ties-- > 0) found.push_back({i, power});
-    }
+    in_blocks(powers.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (!(powers[i] >= level)) continue;
+        if (powers[i] > level || ties-- > 0)
+          found.push_back({first + static_cast<std::int64_t>(i), powers[i]});
+      }
+    });
     return found;
   }
 
@@ -91,10 +98,11 @@ class HostSpectrum final : public LearningSpectrum {
 
   std::vector<RankedPower> above(std::int64_t first, double level) const override {
     std::vector<RankedPower> found;
-    for (std::int64_t i = first; i < layout().points(); ++i) {
-      const double power = power_[static_cast<std::size_t>(i)];
-      if (power > level) found.push_back({i, power});
-    }
+    in_blocks(power_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = std::max(begin, static_cast<std::size_t>(first)); i < end; ++i) {
+        if (power_[i] > level) found.push_back({static_cast<std::int64_t>(i), power_[i]});
+      }
+    });
     return found;
   }
 
@@ -117,10 +125,12 @@ class HostSpectrum final : public LearningSpectrum {
     for (std::size_t t = 1; t < frames.size(); ++t) {
       forward(frames[t], runner, spectrum);
       check_finite(spectrum[0], t);
-      for (std::size_t i = 0; i < spectrum.size(); ++i) {
-        power_[i] += std::norm(spectrum[i]);
-        change_[i] += std::norm(spectrum[i] - first_[i]);
-      }
+      in_blocks(spectrum.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          power_[i] += std::norm(spectrum[i]);
+          change_[i] += std::norm(spectrum[i] - first_[i]);
+        }
+      });
     }
     for (double& p : power_) p /= static_cast<double>(frames.size());
     for (double& c : change_) c /= static_cast<double>(frames.size() - 1);
@@ -177,6 +187,7 @@ class HostSpectrum final : public LearningSpectrum {
     for (std::int64_t start = 0; start < layout().points(); start += row_points) {
       const std::size_t row_cell = grid.cell(coordinates(layout().shape, layout().linear_index(start)));
       for (const AxisRun& run : runs) {
+        poll_stop();
         const auto at = static_cast<std::size_t>(start + run.first);
         const auto count = static_cast<std::size_t>(run.end - run.first);
         sums[row_cell + static_cast<std::size_t>(run.cell)] +=

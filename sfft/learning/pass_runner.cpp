@@ -36,6 +36,8 @@ PassRunner::PassRunner(const Shape& shape, bool real, int threads)
       scratch_bytes_(aligned(passes_->scratch_bytes())),
       pool_(thread_count(threads, shape.points())),
       scratch_(cpu::make_large_buffer(static_cast<std::size_t>(pool_.threads()) * scratch_bytes_)),
-      between_(cpu::make_large_buffer(passes_->between_bytes())) {}
+      between_(cpu::make_large_buffer(passes_->between_bytes())) {
+  touch(between_.get(), passes_->between_bytes());
+}
 
 }  // namespace sfft::detail

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/learning/spectrum_passes.hpp"
@@ -23,6 +24,7 @@ class PassRunner {
   std::int64_t second_parts() const noexcept { return passes_->second_parts(); }
   /// The first pass over a contiguous signal.
   void first(const void* samples, ElementType type) {
+    enter_stage("dense transform: first pass");
     run(passes_->first_parts(), [&](std::int64_t part, std::byte* scratch) {
       passes_->first(part, samples, type, between_.get(), scratch);
     });
@@ -31,12 +33,14 @@ class PassRunner {
   /// Runs parts part_of(0) … part_of(count − 1) of the second pass, the i-th into selection(i).
   template <class PartOf, class SelectionOf>
   void select(std::int64_t count, const PartOf& part_of, const SelectionOf& selection) {
+    enter_stage("dense transform: second pass, selection");
     run(count, [&](std::int64_t i, std::byte* scratch) {
       passes_->second(part_of(i), between_.get(), scratch, selection(i));
     });
   }
   /// The whole second pass, into a spectrum as SpectrumLayout stores it.
   void store(std::complex<double>* spectrum) {
+    enter_stage("dense transform: second pass");
     run(second_parts(), [&](std::int64_t part, std::byte* scratch) {
       passes_->store(part, between_.get(), scratch, spectrum);
     });
@@ -46,9 +50,11 @@ class PassRunner {
   /// work(part, scratch) for every part. Rethrows a part's exception.
   template <class Work>
   void run(std::int64_t parts, const Work& work) {
+    LoopPolls polls(parts);
     std::mutex failing;
     std::exception_ptr failure;
     pool_.run(parts, [&](std::int64_t part, int thread) {
+      if (polls.stopped()) return;
       try {
         work(part, scratch_.get() + static_cast<std::size_t>(thread) * scratch_bytes_);
       } catch (...) {
@@ -57,6 +63,7 @@ class PassRunner {
       }
     });
     if (failure) std::rethrow_exception(failure);
+    polls.finish();
   }
 
   std::shared_ptr<const SpectrumPasses> passes_;

@@ -6,6 +6,7 @@
 
 #include "sfft/mpi/exchange.hpp"
 #include "sfft/mpi/plan_impl.hpp"
+#include "sfft/run_control.hpp"
 
 namespace sfft::mpi {
 
@@ -91,6 +92,12 @@ void move(Comm& comm, const Layout& parts, const Three& extents, int root, bool 
                 reinterpret_cast<std::byte*>(to.data()), staging);
 }
 
+/// The processes wait for each other, so none may leave on a request to stop that the others have not seen.
+template <class Work>
+void to_the_end(const Work& work) {
+  run_with_control({}, {}, work);
+}
+
 template <class Real>
 void require_kind(const Impl<Real>& impl, bool real) {
   impl.comm->together([&] {
@@ -140,7 +147,7 @@ Plan<Real>::Plan(const Communicator& communicator, const Shape& shape, Domain do
                          nullptr,
                          {},
                          {}});
-  detail::choose(*impl, shape, real, options);
+  detail::to_the_end([&] { detail::choose(*impl, shape, real, options); });
   impl_ = impl;
 }
 
@@ -165,23 +172,23 @@ template <class Real>
 void Plan<Real>::forward(std::span<const std::complex<Real>> signal,
                          std::span<std::complex<Real>> spectrum) const {
   detail::check_call<Real, std::complex<Real>>(*impl_, signal, spectrum);
-  impl_->work->forward(signal.data(), spectrum.data());
+  detail::to_the_end([&] { impl_->work->forward(signal.data(), spectrum.data()); });
 }
 template <class Real>
 void Plan<Real>::forward(std::span<const Real> signal, std::span<std::complex<Real>> spectrum) const {
   detail::check_call<Real, Real>(*impl_, signal, spectrum);
-  impl_->work->forward(signal.data(), spectrum.data());
+  detail::to_the_end([&] { impl_->work->forward(signal.data(), spectrum.data()); });
 }
 template <class Real>
 void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum,
                          std::span<std::complex<Real>> signal) const {
   detail::check_call<Real, std::complex<Real>>(*impl_, signal, spectrum);
-  impl_->work->inverse(spectrum.data(), signal.data());
+  detail::to_the_end([&] { impl_->work->inverse(spectrum.data(), signal.data()); });
 }
 template <class Real>
 void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal) const {
   detail::check_call<Real, Real>(*impl_, signal, spectrum);
-  impl_->work->inverse(spectrum.data(), signal.data());
+  detail::to_the_end([&] { impl_->work->inverse(spectrum.data(), signal.data()); });
 }
 
 template <class Real>

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/executors/comb_executor.hpp"
 #include "kernels/cpu/executors/direct_executor.hpp"
@@ -68,6 +69,7 @@ class Designer {
     info.predicted_dense_us = costs_.dense_us(on_device_ && dense_kernels_are_tuned<Real>(data_, options_));
     const PlanKey key = plan_key<Real>(options_, info.reference);
     step_done("plan: threads, support, prior");
+    enter_stage("planning");
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
@@ -341,6 +343,7 @@ class Designer {
     info.noise_gain = comb_->noise_gain;
     info.reason = std::move(reason);
     step_done("plan: rest of the search");
+    enter_stage("planning: checks");
     const CombData& comb = comb_->data;
     const auto empty =
         comb.delay_count() * std::ranges::count_if(comb.bucket_weight, [](double w) { return w > 0; });

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/base/exclusive.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
@@ -55,16 +56,20 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
   }
   const detail::cpu::Executor<Real>& executor = *impl_->design->executor;
   own.fit_copies(executor, frames);
+  if (frames.size() > 1) detail::enter_stage("frames");
+  detail::LoopPolls polls(static_cast<std::int64_t>(frames.size()));
   if (threads > 1 && frames.size() > 1) {
     own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
+      if (polls.stopped()) return;
       const auto at = static_cast<std::size_t>(i);
       const auto own_thread = static_cast<std::size_t>(thread);
       impl_->run(own.readable(executor, frames[at], own_thread), spectra[at], own.scratch[own_thread].data(),
                  nullptr);
     });
-    return;
+    return polls.finish();
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
+    polls.poll();
     impl_->run(own.readable(executor, frames[i], 0), spectra[i], own.scratch[0].data(),
                threads > 1 ? own.pool.get() : nullptr);
   }

@@ -12,6 +12,7 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/host_resources.hpp"
 #include "kernels/base/region.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/stages/error_kernels.hpp"
 #include "sfft/error.hpp"
 #include "template/data/support_set.hpp"
@@ -230,6 +231,7 @@ bool PlanImpl<Real>::powers_fit(const Spectrum<Real>& spectrum) const noexcept {
 template <class Real>
 void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
                          cpu::ThreadPool* pool) const noexcept {
+  const RunScope::Use none(nullptr);  // a frame is not stopped half way
   const Real* reference = reference_samples.empty() ? nullptr : reference_samples.data();
   const ElementType type = frame.type();
   cpu::ExecutionStats stats;

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "kernels/base/run_scope.hpp"
 #include "sfft/error.hpp"
 #include "template/data/template_data.hpp"
 
@@ -96,7 +97,10 @@ void PendingSimilarities::begin(std::int64_t frame, const std::function<Found()>
   try {
     pending_.push_back({frame, std::async(std::launch::async, find)});
   } catch (const std::system_error&) {  // thread creation failed
-    pending_.push_back({frame, std::async(std::launch::deferred, find)});
+    pending_.push_back({frame, std::async(std::launch::deferred, [find] {
+                          const RunScope::Use none(nullptr);  // awaited where nothing may be stopped
+                          return find();
+                        })});
   }
 }
 

@@ -277,7 +277,13 @@ template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   const LearnRequest<Real> request = learn_request();
   policy_.watch.trying(exact_share());
-  LearnAnswer<Real> answer = learn_better(frame, request);
+  LearnAnswer<Real> answer;
+  try {
+    answer = learn_better(frame, request);
+  } catch (...) {
+    policy_.watch.abandoned();
+    throw;
+  }
   policy_.watch.tried(answer.plan.has_value());
   learning_.note_tones(answer, frame_.number);
   if (answer.fresh && answer.fresh->k() == plan_.source().k() &&

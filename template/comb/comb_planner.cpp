@@ -14,6 +14,7 @@
 #include <set>
 #include <span>
 
+#include "kernels/base/run_scope.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_candidates.hpp"
@@ -78,6 +79,7 @@ class Planner {
   };
 
   std::optional<Choice> choose() {
+    enter_stage("planning: grids");
     step_done("search: folding");
     candidates_ = list_comb_candidates(*folding_, request_);
     if (candidates_.empty()) {
@@ -92,6 +94,7 @@ class Planner {
     const std::optional<Choice> choice = choose();
     step_done("search: choice");
     if (!choice) return std::nullopt;
+    enter_stage("planning: weights of recovery");
     CombPlan plan;
     CombModel::Built built = choice->model->build(choice->delays, request_.pool);
     step_done("search: solve all buckets");
@@ -116,6 +119,7 @@ class Planner {
   /// The tail is zero or unknown: any solvable plan is exact, so the cheapest well-conditioned one wins.
   std::optional<Choice> cheapest_exact() {
     for (std::size_t i = 0; i < std::min(kCombTries, candidates_.size()); ++i) {
+      poll_stop();
       const CombCandidate& candidate = candidates_[i];
       std::unique_ptr<CombModel>& kept = models_[candidate.buckets];
       kept = std::make_unique<CombModel>(folding_, candidate.buckets);
@@ -263,6 +267,7 @@ class Planner {
 
   /// The tail is known: the smallest predicted error, or the cheapest plan within the requested accuracy.
   std::optional<Choice> best_estimate() {
+    enter_stage("planning: delays");
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
     std::vector<Looked> looked = look(effort);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/base/run_scope.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -34,6 +36,7 @@ class Search {
   }
 
   void consider(const std::vector<Delay>& delays) {
+    poll_stop();
     const CombModel::Quality quality = model_.assess(delays, groups_);
     if (!quality.solvable) return;
     // Mirrored delays have equal errors up to rounding; the margin lets the first set win.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/base/run_scope.hpp"
 #include "template/discovery/discovery_driver.hpp"
 #include "template/discovery/off_grid.hpp"
 #include "template/planning/cost_model.hpp"
@@ -66,6 +67,7 @@ double DiscoveryDriver<Real>::limit_us(Purpose purpose) const {
 
 template <class Real>
 bool DiscoveryDriver<Real>::afford(double us, double reads, std::int64_t samples, Purpose purpose) {
+  enter_stage("discovery: rounds");
   work_us_ += us;
   spent_us_ += us + reads * request_.read_us;
   const bool few = request_.max_samples == 0 || sampler_.samples() + samples <= request_.max_samples;

@@ -6,6 +6,8 @@
 #include <bit>
 #include <functional>
 
+#include "kernels/base/run_scope.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -21,10 +23,12 @@ std::size_t bin_of(double power) {
 }  // namespace
 
 PowerRanks::PowerRanks(std::span<const double> powers) : powers_(powers), counts_(kBins, 0) {
-  for (const double power : powers) {
-    const std::size_t bin = bin_of(power);
-    if (bin < kBins) ++counts_[bin];
-  }
+  in_blocks(powers.size(), [&](std::size_t begin, std::size_t end) {
+    for (const double power : powers.subspan(begin, end - begin)) {
+      const std::size_t bin = bin_of(power);
+      if (bin < kBins) ++counts_[bin];
+    }
+  });
 }
 
 double PowerRanks::at(std::int64_t rank) const {
@@ -32,9 +36,11 @@ double PowerRanks::at(std::int64_t rank) const {
   for (; rank > counts_[bin]; --bin) rank -= counts_[bin];
   std::vector<double> members;
   members.reserve(static_cast<std::size_t>(counts_[bin]));
-  for (const double power : powers_) {
-    if (bin_of(power) == bin) members.push_back(power);
-  }
+  in_blocks(powers_.size(), [&](std::size_t begin, std::size_t end) {
+    for (const double power : powers_.subspan(begin, end - begin)) {
+      if (bin_of(power) == bin) members.push_back(power);
+    }
+  });
   const auto found = members.begin() + (rank - 1);
   std::nth_element(members.begin(), found, members.end(), std::greater<>());
   return *found;

@@ -2,6 +2,8 @@
 // Distributed transforms against direct sums in double, and large ones against a dense plan of one process.
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "sfft/mpi.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/mpi/parts.hpp"
@@ -198,6 +200,16 @@ TEST(MpiPlan, LargerOnesEqualADensePlan) {
                 2 * test::fft_bound<float>(static_cast<double>(shape.points())));
     }
   }
+}
+
+TEST(MpiPlan, GoesOnWhenOneProcessIsToStop) {
+  const Communicator world = Communicator::world();
+  std::stop_source source;
+  if (world.rank() == 0) source.request_stop();
+  run_with_control(source.get_token(), {}, [&] {
+    check<float, std::complex<float>>(world, Shape{24, 32}, {.engine = Engine::built_in});
+    check<double, double>(world, Shape{12, 10, 9}, {.engine = Engine::built_in});
+  });
 }
 
 TEST(MpiPlan, TheFastestIsMeasured) {

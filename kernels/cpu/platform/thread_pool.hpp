@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/base/run_scope.hpp"
+
 namespace sfft::detail::cpu {
 
 /// run(parts, job) calls job(part, thread) for every part, on the caller's thread (0) and the workers, and
@@ -73,17 +75,24 @@ class ThreadPool {
 
 /// Calls job(i, thread) for i < count on the threads of a pool, or on the caller's thread
 /// without one. Jobs may throw: a pool still calls all of them, then rethrows the
-/// exception of the lowest-numbered job.
+/// exception of the lowest-numbered job. Jobs may poll (kernels/base/run_scope.hpp), and no job begins after
+/// a request to stop.
 template <class Job>
 void for_each(ThreadPool* pool, std::size_t count, const Job& job) {
+  LoopPolls polls(static_cast<std::int64_t>(count));
   if (pool == nullptr) {
-    for (std::size_t i = 0; i < count; ++i) job(i, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      polls.poll();
+      job(i, 0);
+    }
     return;
   }
   std::vector<std::exception_ptr> failures(count);
   pool->run(static_cast<std::int64_t>(count), [&](std::int64_t i, int thread) {
     const auto at = static_cast<std::size_t>(i);
+    const RunScope::Use use(polls.scope());
     try {
+      polls.poll();
       job(at, thread);
     } catch (...) {
       failures[at] = std::current_exception();

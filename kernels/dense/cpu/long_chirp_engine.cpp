@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
-#include <vector>
 
 #include "kernels/base/index.hpp"
+#include "kernels/base/run_scope.hpp"
+#include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
@@ -68,28 +70,44 @@ class LongChirpEngine final : public DenseEngine<Real> {
         back_(sides.columns, sides.rows),
         modulate_(cpu::small_fft_kernels<Real>(cpu::best_isa()).modulate) {
     // X[k] = c[k] Σ_j (x[j] c[j]) conj(c[k−j]), c[j] = exp(−πi j²/n).
+    enter_stage("planning: tables");
     const std::int64_t length = sides.rows * sides.columns;
-    std::vector<std::complex<double>> wrapped(static_cast<std::size_t>(length));
-    chirp_re_.resize(static_cast<std::size_t>(length));
-    chirp_im_.resize(static_cast<std::size_t>(length));
-    for (std::int64_t j = 0; j < n; ++j) {
+    const auto size = static_cast<std::size_t>(length);
+    cpu::LargeArray<std::complex<double>> wrapped(size);
+    for (cpu::LargeArray<Real>* table : {&chirp_re_, &chirp_im_, &kernel_re_, &kernel_im_})
+      *table = cpu::LargeArray<Real>(size);
+    in_blocks(size, [&](std::size_t begin, std::size_t end) {
+      std::fill(wrapped.begin() + begin, wrapped.begin() + end, 0.0);
+      std::fill(chirp_re_.begin() + begin, chirp_re_.begin() + end, Real(0));
+      std::fill(chirp_im_.begin() + begin, chirp_im_.begin() + end, Real(0));
+    });
+    const auto add_to_chirp = [&](std::int64_t j) {
       const std::complex<double> root = unit_root(multiply_mod(j, j, 2 * n), 2 * n);
       const std::int64_t row = j / sides.columns, column = j % sides.columns, lane = column % kTwoPassLanes;
       const auto at = static_cast<std::size_t>((column - lane) * sides.rows + row * kTwoPassLanes + lane);
       chirp_re_[at] = static_cast<Real>(root.real());
       chirp_im_[at] = static_cast<Real>(-root.imag());
       wrapped[static_cast<std::size_t>(j)] = wrapped[static_cast<std::size_t>((length - j) % length)] = root;
-    }
+    };
+    in_blocks(static_cast<std::size_t>(n), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = begin; j < end; ++j) add_to_chirp(static_cast<std::int64_t>(j));
+    });
     const TwoPassFft<double> exact(sides.rows, sides.columns);
-    std::vector<double> between(exact.intermediate_reals()), scratch(exact.scratch_reals());
-    for (std::int64_t part = 0; part < exact.parts(); ++part)
-      exact.first(part, wrapped.data(), ElementType::c128, between.data(), scratch.data());
+    cpu::LargeArray<double> between(exact.intermediate_reals()), scratch(exact.scratch_reals());
+    touch(reinterpret_cast<std::byte*>(between.begin()), between.size() * sizeof(double));
+    for (std::int64_t part = 0; part < exact.parts(); ++part) {
+      poll_stop();
+      exact.first(part, wrapped.begin(), ElementType::c128, between.begin(), scratch.begin());
+    }
     const double scale = 1.0 / static_cast<double>(length);
     for (std::int64_t group = 0; group < exact.groups(); ++group) {
-      const auto done = exact.second(group, between.data(), scratch.data());
+      poll_stop();
+      const auto done = exact.second(group, between.begin(), scratch.begin());
+      Real* const re = kernel_re_.begin() + group * group_values();
+      Real* const im = kernel_im_.begin() + group * group_values();
       for (std::int64_t i = 0; i < group_values(); ++i) {
-        kernel_re_.push_back(static_cast<Real>(scale * done.re[i]));
-        kernel_im_.push_back(static_cast<Real>(scale * done.im[i]));
+        re[i] = static_cast<Real>(scale * done.re[i]);
+        im[i] = static_cast<Real>(scale * done.im[i]);
       }
     }
     between_bytes_ = aligned(there_.intermediate_reals());
@@ -191,7 +209,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
       const auto done = there_.second(group, between, data.re);
       const std::int64_t first = group * group_values();
       modulate_(done.re, done.im, 1, data.other_re, data.other_im, 1, group_values(), 1,
-                kernel_re_.data() + first, kernel_im_.data() + first);
+                kernel_re_.begin() + first, kernel_im_.begin() + first);
       // An inverse FFT is a forward one with real and imaginary parts exchanged.
       back_.first_of(done.first_row, {data.other_im, data.other_re, done.im, done.re}, after);
     });
@@ -213,7 +231,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
   }
   void times_chirp(std::int64_t part, Real* re, Real* im) const {
     const std::int64_t first = part * part_values();
-    modulate_(re, im, 1, re, im, 1, part_values(), 1, chirp_re_.data() + first, chirp_im_.data() + first);
+    modulate_(re, im, 1, re, im, 1, part_values(), 1, chirp_re_.begin() + first, chirp_im_.begin() + first);
   }
   void load_complex_rows(const void* from, ElementType type, std::int64_t rows, Real* re, Real* im) const {
     cpu::two_pass_kernels<Real>().load[static_cast<std::size_t>(type)](from, there_.columns(), rows, re, im);
@@ -243,8 +261,8 @@ class LongChirpEngine final : public DenseEngine<Real> {
   bool real_;
   TwoPassFft<Real> there_, back_;  ///< the rows of one are the columns of the other
   decltype(cpu::SmallFftKernels<Real>::modulate) modulate_;
-  std::vector<Real> chirp_re_, chirp_im_;    ///< c, then zeros, in parts of there_
-  std::vector<Real> kernel_re_, kernel_im_;  ///< wrapped spectrum of conj(c), in groups of there_
+  cpu::LargeArray<Real> chirp_re_, chirp_im_;    ///< c, then zeros, in parts of there_
+  cpu::LargeArray<Real> kernel_re_, kernel_im_;  ///< wrapped spectrum of conj(c), in groups of there_
   std::size_t between_bytes_ = 0, thread_bytes_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/dense/problem/engine.hpp"
 
@@ -38,16 +39,18 @@ inline int threads_worth(std::int64_t points, int max) {
 }
 
 /// Calls job(part, workspace of the thread) for every part. Each thread has a workspace of `bytes`, a
-/// multiple of 64. Jobs must not throw.
+/// multiple of 64. Jobs must not throw. May end between parts on request (kernels/base/run_scope.hpp).
 template <class Job>
 void over_parts(const EngineScratch& scratch, std::size_t bytes, std::int64_t parts, const Job& job) {
+  LoopPolls polls(parts);
   if (scratch.pool == nullptr) {
-    for (std::int64_t part = 0; part < parts; ++part) job(part, scratch.workspace);
-    return;
+    for (std::int64_t part = 0; part < parts && !polls.stopped(); ++part) job(part, scratch.workspace);
+  } else {
+    scratch.pool->run(parts, [&](std::int64_t part, int thread) {
+      if (!polls.stopped()) job(part, scratch.workspace + static_cast<std::size_t>(thread) * bytes);
+    });
   }
-  scratch.pool->run(parts, [&](std::int64_t part, int thread) {
-    job(part, scratch.workspace + static_cast<std::size_t>(thread) * bytes);
-  });
+  polls.finish();
 }
 
 /// Partitions `count` items of `points` points each into runs that are large enough to be worth a thread.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {
@@ -170,11 +171,13 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
   std::atomic<std::int64_t> pieces_left = partition_.pieces;
   const bool helps = staged && partition_.pieces > 0;
   const auto start = std::chrono::steady_clock::now();
+  LoopPolls polls(parts + partition_.pieces);
   const auto work = [&](std::int64_t worker) {
     try {
       if (worker < enqueuers) {
         Turns& turns = devices[static_cast<std::size_t>(worker / each)];
         for (std::int64_t p = turns.to_take++; p < turns.end && !failed; p = turns.to_take++) {
+          polls.poll();
           const std::int64_t slot = staged ? worker % each : (p - turns.first) % limits_.streams;
           device_piece(p, turns, turns.slots.all()[static_cast<std::size_t>(slot)], copies);
           if (--pieces_left == 0) copies.finish();
@@ -184,8 +187,10 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
         return;
       }
       std::byte* const own = scratch + static_cast<std::size_t>(worker - enqueuers) * round_->host_bytes();
-      for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++)
+      for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++) {
+        polls.poll();
         round_->host_part(p, call, own);
+      }
       if (parts > 0) raise(host_us, us_since(start));
       if (helps) copies.help();
     } catch (...) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/platform/pool_cache.hpp"
 
 namespace sfft::detail {
@@ -27,14 +28,20 @@ class BatchThreads {
   template <class Transform>
   void run(std::int64_t batch, const Transform& transform) const {
     auto pool = across_ > 1 || within_ > 1 ? pools_.take() : nullptr;
+    LoopPolls polls(batch);
     if (across_ == 1 || pool == nullptr) {
-      for (std::int64_t b = 0; b < batch; ++b) transform(b, 0, pool.get());
+      for (std::int64_t b = 0; b < batch; ++b) {
+        polls.poll();
+        transform(b, 0, pool.get());
+      }
       return pools_.give_back(std::move(pool));
     }
     std::mutex failing;
     std::exception_ptr failure;
     pool->run(batch, [&](std::int64_t b, int thread) {
+      const RunScope::Use use(polls.scope());
       try {
+        polls.poll();
         transform(b, thread, static_cast<cpu::ThreadPool*>(nullptr));
       } catch (...) {
         const std::lock_guard lock(failing);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/base/quantiles.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 
@@ -35,6 +36,7 @@ class Selection {
  public:
   template <class Make, class Measure>
   void enter(dense::Engine engine, const char* name, const Make& make, const Measure& measure) {
+    enter_stage("planning: timing engines");
     try {
       auto runner = make();
       const double us = measure(*runner);

@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <stop_token>
 #include <thread>
 
+#include "sfft/run_control.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/emulated_device.hpp"
 #include "tests/support/throws.hpp"
@@ -268,6 +271,30 @@ TYPED_TEST(OutOfCoreTest, TheFailureOfOneDeviceEndsTheOthersWork) {
       for (const auto& state : made.states) state->fail_after = -1;
     }
   }
+  this->check(*made.fft, shape);
+}
+
+TYPED_TEST(OutOfCoreTest, EndsOnRequestAndThePlanLives) {
+  const Shape shape({24, 160});
+  const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2, false, 3);
+  const auto signal = as_samples<std::complex<TypeParam>>(random_signal(24 * 160, 42));
+  for (int n = 0; n < 40; ++n) {
+    made.state->reads_everything = n % 2 == 1;
+    auto in = signal, out = signal;
+    std::stop_source source;
+    if (n == 0) source.request_stop();
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(25 * n));
+      source.request_stop();
+    });
+    const auto code = code_of([&] {
+      run_with_control(source.get_token(), {}, [&] { this->transform(*made.fft, in, out, false); });
+    });
+    other.join();
+    EXPECT_TRUE(code == ErrorCode::stopped || (n > 0 && !code)) << n;
+    EXPECT_EQ(in, signal);
+  }
+  made.state->reads_everything = false;
   this->check(*made.fft, shape);
 }
 

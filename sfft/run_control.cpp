@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the calling thread a scope, and translates the way in which stopped calls end.
+#include "sfft/run_control.hpp"
+
+#include "kernels/base/run_scope.hpp"
+#include "sfft/error.hpp"
+
+namespace sfft {
+
+void run_with_control(const std::stop_token& stop, const ProgressReport& progress,
+                      const std::function<void()>& work) {
+  detail::RunScope scope(stop, progress);
+  const detail::RunScope::Use use(&scope);
+  try {
+    work();
+  } catch (const detail::Stopped&) {
+    if (scope.failure()) std::rethrow_exception(scope.failure());
+    throw Error(ErrorCode::stopped, "stopped on request");
+  }
+}
+
+}  // namespace sfft

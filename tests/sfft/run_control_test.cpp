@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests that long calls report their progress, end on request, and leave everything usable.
+#include "sfft/run_control.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <complex>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/long_calls.hpp"
+#include "sfft/sfft.hpp"
+#include "tests/support/throws.hpp"
+
+namespace sfft::run_control_test {
+namespace {
+
+using bench::LongCall;
+using bench::noise_with_tones;
+
+std::vector<LongCall> long_calls(int threads) {
+  return bench::long_calls(1 << 18, 192, 256, threads);
+}
+
+std::optional<ErrorCode> code_of_stopped(const std::function<void()>& work) {
+  std::stop_source source;
+  source.request_stop();
+  return test::code_of([&] { run_with_control(source.get_token(), {}, work); });
+}
+
+TEST(RunControl, StopsEveryLongCall) {
+  for (const int threads : {1, 3}) {
+    for (const LongCall& call : long_calls(threads)) {
+      EXPECT_EQ(code_of_stopped([&] { static_cast<void>(call.run()); }), ErrorCode::stopped) << call.name;
+    }
+  }
+}
+
+TEST(RunControl, ChangesNoResult) {
+  for (const LongCall& call : long_calls(2)) {
+    std::vector<std::byte> watched;
+    run_with_control(
+        {}, [](const char*, double) { return true; }, [&] { watched = call.run(); });
+    EXPECT_EQ(watched, call.run()) << call.name;
+  }
+}
+
+TEST(RunControl, StopsAtAnyMomentAndLeavesEverythingUsable) {
+  std::mt19937 random(5);
+  for (const int threads : {1, 2}) {
+    for (const LongCall& call : long_calls(threads)) {
+      const std::vector<std::byte> expected = call.run();
+      const auto start = std::chrono::steady_clock::now();
+      static_cast<void>(call.run());
+      const double usual_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      for (int n = 0; n < 2; ++n) {
+        std::stop_source source;
+        const std::chrono::duration<double> wait(usual_s * std::uniform_real_distribution<>(0, 1)(random));
+        std::thread other([&] {
+          std::this_thread::sleep_for(wait);
+          source.request_stop();
+        });
+        try {
+          std::vector<std::byte> found;
+          run_with_control(source.get_token(), {}, [&] { found = call.run(); });
+          EXPECT_EQ(found, expected) << call.name;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::stopped) << call.name;
+        }
+        other.join();
+      }
+      EXPECT_EQ(call.run(), expected) << call.name;
+    }
+  }
+}
+
+TEST(RunControl, ReportsStagesAndShares) {
+  std::vector<std::string> stages;
+  const auto x = noise_with_tones(1 << 20, 4, 7);
+  const auto thread = std::this_thread::get_id();
+  bool elsewhere = false, outside = false;
+  run_with_control(
+      {},
+      [&](const char* stage, double share) {
+        stages.emplace_back(stage);
+        elsewhere = elsewhere || std::this_thread::get_id() != thread;
+        outside = outside || !(share >= 0 && share <= 1);
+        return true;
+      },
+      [&] {
+        while (stages.size() < 3)
+          static_cast<void>(learn(SignalView::line(x), {.keep = Largest{8}, .threads = 2}));
+      });
+  for (const std::string& stage : stages) EXPECT_EQ(stage.rfind("dense transform", 0), 0u) << stage;
+  EXPECT_FALSE(elsewhere);
+  EXPECT_FALSE(outside);
+}
+
+TEST(RunControl, AReportStopsTheCall) {
+  const auto x = noise_with_tones(1 << 18, 4, 8);
+  const auto endless = [&] {
+    while (true) static_cast<void>(learn(SignalView::line(x), {.keep = Largest{8}}));
+  };
+  EXPECT_EQ(test::code_of([&] {
+              run_with_control(
+                  {}, [](const char*, double) { return false; }, endless);
+            }),
+            ErrorCode::stopped);
+  const auto refuse = [](const char*, double) -> bool { throw std::domain_error("full"); };
+  EXPECT_THROW(run_with_control({}, refuse, endless), std::domain_error);
+}
+
+TEST(RunControl, CoversItsThreadAndItsWorkAlone) {
+  std::stop_source source;
+  source.request_stop();
+  const auto x = noise_with_tones(1 << 12, 4, 9);
+  const auto learned = [&] { return learn(SignalView::line(x), {.keep = Largest{4}}).k(); };
+  run_with_control(source.get_token(), {}, [&] {
+    std::thread([&] { EXPECT_EQ(learned(), 4); }).join();
+    run_with_control({}, {}, [&] { EXPECT_EQ(learned(), 4); });  // the innermost counts
+  });
+  EXPECT_EQ(learned(), 4);
+  EXPECT_THROW(run_with_control({}, {}, [] { throw std::range_error("of the caller"); }), std::range_error);
+}
+
+TEST(RunControl, ATrackerGoesOnAfterAStop) {
+  const Template tmpl = learn(SignalView::line(noise_with_tones(4096, 5, 11)), {.keep = Largest{20}});
+  Tracker<float> stopped(tmpl), undisturbed(tmpl);
+  std::mt19937 random(10);
+  for (unsigned frame = 0; frame < 60; ++frame) {
+    const auto x = noise_with_tones(4096, 5, frame < 30 ? 11 : 12);
+    if (random() % 4 == 0) {
+      EXPECT_EQ(code_of_stopped([&] { stopped.push(SignalView::line(noise_with_tones(4096, 0, frame))); }),
+                ErrorCode::stopped);
+    }
+    const auto& result = stopped.push(SignalView::line(x));
+    EXPECT_EQ(result.spectrum.values.size(), undisturbed.push(SignalView::line(x)).spectrum.values.size());
+    EXPECT_TRUE(std::isfinite(result.spectrum.quality.relative_error));
+  }
+}
+
+}  // namespace
+}  // namespace sfft::run_control_test
