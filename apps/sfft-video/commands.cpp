@@ -8,8 +8,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "outputs.hpp"
+#include "sfft/run_control.hpp"
 #include "streams.hpp"
 #include "video/pipeline/memory.hpp"
 #include "video/report/text.hpp"
@@ -113,13 +115,23 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   options.reference = !command.no_reference;
   options.device = command.where.device();
   options.threads = command.threads;
-  Template tmpl = learn(views, options);
-  if (!command.no_plan) {
-    video::RunOptions run;
-    run.device = options.device;
-    run.threads = command.threads;
-    tmpl = video::with_plan(tmpl, run);
+  std::optional<Template> learned;
+  try {
+    run_with_control(
+        {}, [&stop](const char*, double) { return !stop; },
+        [&] {
+          learned = learn(views, options);
+          if (command.no_plan) return;
+          video::RunOptions run;
+          run.device = options.device;
+          run.threads = command.threads;
+          learned = video::with_plan(*learned, run);
+        });
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::stopped) return kInterrupted;
+    throw;
   }
+  const Template& tmpl = *learned;
   try {
     tmpl.save(path);
   } catch (const Error& error) {

@@ -27,9 +27,9 @@ std::atomic<bool> stop_requested{false};
 std::atomic<bool> memory_short{false};
 std::atomic<std::int64_t> first_signal_ms{0};  ///< time on the monotonic clock; 0: no signal yet
 
-/// The first Ctrl-C finishes the current frames and writes the reports; another one ends the program at once.
-/// Signals within a second count as one: timeout(1) signals its child and then the process group, and a
-/// terminal that closes sends SIGHUP and SIGTERM.
+/// The first Ctrl-C finishes the current frames, or ends learning and planning, and writes the reports;
+/// another one ends the program at once. Signals within a second count as one: timeout(1) signals its child
+/// and then the process group, and a terminal that closes sends SIGHUP and SIGTERM.
 extern "C" void on_signal(int number) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -343,6 +343,17 @@ class Containers(Recordings):
         hole = self.record("hole.mkv", "mjpeg", "-vf", "setpts='if(gte(N,100),PTS+10/TB,PTS)'", "-fps_mode", "passthrough", sound=False)
         self.assertAlmostEqual(self.triage(hole)["files"][0]["timing"]["rate_measured"], RATE, delta=0.1)
 
+    def check_given_template(self, first, path):
+        """A template of the first size: what was transformed until the size changes is reported."""
+        template, report = self.path("first.sfft"), self.path("report.json")
+        subprocess.run([PROGRAM, "learn", first, "-o", template, "--k", "40"], check=True, capture_output=True, timeout=60)
+        done = subprocess.run([PROGRAM, "run", path, "--template", template, "--json", report], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        with open(report, encoding="utf-8") as file:
+            content = json.load(file)
+        self.assertEqual((content["status"], content["input"]["frames_read"]), ("input_damaged", COUNT // 2))
+        self.assertIn("the template is for", content["message"])
+
     def test_pictures_that_change(self):
         """Size, depth and sampling change in the middle: one recording, whose clips show both parts."""
         half = WIDTH * HEIGHT * COUNT // 2
@@ -360,6 +371,8 @@ class Containers(Recordings):
                 self.assertEqual((file["frames"], [change["frame"] for change in file["changes"]]), (COUNT, [COUNT // 2]))
                 self.assertIn("The pictures change from", " ".join(file["warnings"]))
                 self.assertEqual(self.first_after(path, "2"), 50)
+                if name == "size":
+                    self.check_given_template(first, path)
                 # The event begins with the change. What is usual is learned again if the pictures differ, and kept if
                 # only the sampling differs.
                 for event in report["events"]:

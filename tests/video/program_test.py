@@ -262,6 +262,23 @@ class ProgramTest(FolderTest):
                 break
         self.assertEqual(content["input"]["frames_read"], 10)
 
+    def test_interrupt_ends_learning(self):
+        width, height = 5000, 5000
+        file, output = self.path("film.y4m"), self.path("film.sfft")
+        with open(file, "wb") as film_file:
+            film_file.write(f"YUV4MPEG2 W{width} H{height} F25:1 Cmono\nFRAME\n".encode())
+            film_file.write(random.Random(1).randbytes(width * height))
+        command = [PROGRAM, "learn", file, "-o", output, "--threshold", "6"]
+        for delay in (0.3, 1, 4):  # until the program has started far enough to handle signals; learning takes longer
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                time.sleep(delay)
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=60)
+            self.assertFalse(os.path.exists(output))
+            if process.returncode != -signal.SIGINT:
+                break
+        self.assertEqual(process.returncode, 130)
+
     def test_does_not_wait_for_an_input_that_says_nothing(self):
         file = self.path("film.sfft")
         self.assertEqual(run("learn", "-", "-o", file, "--k", "30", stdin=film(1, width=80)).returncode, 0)

@@ -10,6 +10,8 @@
 #include <future>
 #include <utility>
 
+#include "sfft/error.hpp"
+#include "sfft/run_control.hpp"
 #include "video/pipeline/batching.hpp"
 #include "video/pipeline/memory.hpp"
 #include "video/pipeline/segment_run.hpp"
@@ -90,8 +92,11 @@ class Reading {
     take_first(std::move(frame));
   }
 
+  /// A request to stop that comes now ends learning and planning.
   void begin() {
-    run_->start(first_);
+    const bool stopping = stop_;  // then these frames are all that there will be
+    run_with_control(
+        {}, [&](const char*, double) { return stopping || !stop_; }, [this] { run_->start(first_); });
     first_.clear();
   }
 
@@ -305,6 +310,11 @@ class Reading {
   bool over_ = false;             ///< the source has ended
 };
 
+bool is_stopped(const std::exception& error) {
+  const auto* own = dynamic_cast<const Error*>(&error);
+  return own != nullptr && own->code() == ErrorCode::stopped;
+}
+
 }  // namespace
 
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
@@ -315,24 +325,39 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   report.device = options.device;
   report.similarity = options.similarity;
   Reading reading(source, options, sink, progress, stop, report);
+  const auto interrupted = [&report] {
+    report.status = RunStatus::interrupted;
+    report.message = fmt::format("interrupted after {} frames", report.frames_read);
+  };
+  const auto damaged = [&](const std::string& what) {
+    if (stop) return interrupted();  // a signal that ends a blocked read is not damage
+    report.status = RunStatus::input_damaged;
+    report.message = what;
+  };
   try {
-    reading.read();
-    if (stop) {
-      report.status = RunStatus::interrupted;
-      report.message = fmt::format("interrupted after {} frames", report.frames_read);
-    } else if (report.frames_read == 0) {
-      throw InputError(fmt::format("{} holds no frames", report.input.path));
+    try {
+      reading.read();
+      if (stop) {
+        interrupted();
+      } else if (report.frames_read == 0) {
+        damaged(fmt::format("{} holds no frames", report.input.path));
+      }
+    } catch (const InputError& error) {
+      reading.begin_with_fewer();
+      damaged(error.what());
     }
-  } catch (const InputError& error) {
-    reading.begin_with_fewer();
-    // A signal that ends a blocked read is not damage.
-    report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
-    report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
+  } catch (const InputError& error) {  // the frames do not fit the template
+    damaged(error.what());
   } catch (const std::exception& error) {
-    if (!reading.started()) throw;
-    report.status = RunStatus::failed;
-    report.message = fmt::format("failed after {} frames: {}", report.frames_read, error.what());
-    report.failure = std::current_exception();
+    if (stop && is_stopped(error)) {
+      interrupted();
+    } else if (!reading.started()) {
+      throw;
+    } else {
+      report.status = RunStatus::failed;
+      report.message = fmt::format("failed after {} frames: {}", report.frames_read, error.what());
+      report.failure = std::current_exception();
+    }
   }
   if (report.frames_read > 0) {  // some sources learn their size from the first frame
     report.input.width = report.first_frame.width;
