@@ -14,6 +14,26 @@ _sfft_need(Eigen3 3.3 libeigen3-dev "the small linear systems of the planner")
 _sfft_need(fmt 8 libfmt-dev "texts; it is compiled into the library")
 _sfft_need(nlohmann_json 3.9 nlohmann-json3-dev "wisdom files and reports; it is header-only")
 
+# libc++ has std::stop_token without an option from release 20 on. Whoever includes sfft/run_control.hpp needs the option,
+# too.
+set(SFFT_STANDARD_LIBRARY_OPTIONS "")
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS "-std=c++20")
+  set(_stop_token "#include <stop_token>\nint main() { return std::stop_source().stop_requested(); }")
+  check_cxx_source_compiles("${_stop_token}" SFFT_HAVE_STOP_TOKEN)
+  if(NOT SFFT_HAVE_STOP_TOKEN)
+    set(CMAKE_REQUIRED_FLAGS "-std=c++20 -fexperimental-library")
+    check_cxx_source_compiles("${_stop_token}" SFFT_HAVE_EXPERIMENTAL_STOP_TOKEN)
+    if(NOT SFFT_HAVE_EXPERIMENTAL_STOP_TOKEN)
+      message(FATAL_ERROR "sfft needs a C++20 standard library with std::stop_token: libstdc++ 10, or libc++ 18")
+    endif()
+    set(SFFT_STANDARD_LIBRARY_OPTIONS -fexperimental-library)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fexperimental-library>")
+  endif()
+  unset(CMAKE_REQUIRED_FLAGS)
+endif()
+
 # FFTW is GPL. SFFT_HAVE_FFTW: the library contains it, because SFFT_WITH_FFTW requests it. SFFT_HAVE_FFTW_PEER: tests
 # and benchmarks, which are never installed, link it for comparison.
 set(SFFT_HAVE_FFTW OFF)

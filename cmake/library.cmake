@@ -21,6 +21,7 @@ target_link_libraries(sfft PRIVATE ${_links})
 target_include_directories(sfft PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(sfft PUBLIC cxx_std_20)
+target_compile_options(sfft INTERFACE ${SFFT_STANDARD_LIBRARY_OPTIONS})
 # Before 1.0 a minor version may change the ABI. Programs keep using the minor version of the library that they were
 # linked to.
 set(SFFT_SOVERSION ${PROJECT_VERSION_MAJOR})
@@ -69,9 +70,9 @@ endif()
 if(SFFT_HAVE_CUDA)
   string(APPEND SFFT_PC_PRIVATE_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lcufft -ldl -lrt")
 endif()
-set(SFFT_PC_CFLAGS "")
+set(SFFT_PC_CFLAGS "${SFFT_STANDARD_LIBRARY_OPTIONS}")
 if(NOT BUILD_SHARED_LIBS)
-  set(SFFT_PC_CFLAGS "-DSFFT_STATIC")
+  string(APPEND SFFT_PC_CFLAGS " -DSFFT_STATIC")
 endif()
 # The prefix is relative to the file itself, so that an installation can be moved.
 file(RELATIVE_PATH SFFT_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
