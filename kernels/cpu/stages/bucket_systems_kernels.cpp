@@ -21,15 +21,18 @@ struct Lanes {
   SFFT_INLINE Lanes operator op(Lanes a, Lanes b) {                             \
     for (int p = 0; p < Lanes::kParts; ++p) a.part[p] = a.part[p] op b.part[p]; \
     return a;                                                                   \
-  }                                                                             \
-  SFFT_INLINE Lanes& operator op##=(Lanes& a, Lanes b) {                        \
-    return a = a op b;                                                          \
   }
 SFFT_LANE_OPERATOR(+)
 SFFT_LANE_OPERATOR(-)
 SFFT_LANE_OPERATOR(*)
 SFFT_LANE_OPERATOR(/)
 #undef SFFT_LANE_OPERATOR
+SFFT_INLINE Lanes& operator+=(Lanes& a, Lanes b) {
+  return a = a + b;
+}
+SFFT_INLINE Lanes& operator-=(Lanes& a, Lanes b) {
+  return a = a - b;
+}
 
 SFFT_INLINE Lanes every(double value) {
   Lanes all;

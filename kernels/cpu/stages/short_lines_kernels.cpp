@@ -57,7 +57,7 @@ constexpr double cosine(int k) {
   if (k > kTurn / 2) k = kTurn - k;
   return k <= kTurn / 4 ? kCosines[k] : -kCosines[kTurn / 2 - k];
 }
-constexpr double sine(int k) {
+[[maybe_unused]] constexpr double sine(int k) {  // used in constant expressions alone
   return cosine(k + 3 * kTurn / 4);
 }
 
