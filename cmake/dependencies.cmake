@@ -93,6 +93,18 @@ if(SFFT_WITH_CUDA)
   endif()
 endif()
 
+# NVTX is header-only and a part of the toolkit. Its ranges reach profilers such as Nsight Systems.
+set(SFFT_HAVE_NVTX OFF)
+if(SFFT_HAVE_CUDA)
+  find_path(SFFT_NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h PATHS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
+  mark_as_advanced(SFFT_NVTX_INCLUDE_DIR)
+  if(SFFT_NVTX_INCLUDE_DIR)
+    set(SFFT_HAVE_NVTX ON)
+  else()
+    message(STATUS "sfft: nvtx3/nvToolsExt.h not found: profilers will not see plans and stages by name")
+  endif()
+endif()
+
 # VkFFT is header-only. Its calls to the driver and NVRTC are resolved at run time (kernels/cuda/runtime/driver.hpp).
 set(SFFT_HAVE_VKFFT OFF)
 if(SFFT_HAVE_CUDA AND SFFT_WITH_VKFFT)

@@ -8,6 +8,7 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/base/run_scope.hpp"
+#include "kernels/base/trace.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/runner.hpp"
@@ -38,6 +39,7 @@ class Impl {
  public:
   Impl(const Shape& grid, bool is_real, const Options& asked) : options(asked) {
     sfft::detail::refuse_formats(options);
+    const sfft::detail::TraceRange range("dense: plan");
     const sfft::detail::DenseRequest request = sfft::detail::make_request(grid, is_real, options);
     problem = request.problem;
     try {
@@ -101,6 +103,7 @@ class Impl {
     check_span(spectrum, spectrum_points, "spectrum");
     check_span(signal, span_points, "signal");
     check_arrays(signal.data(), element_type_of<T>::value, spectrum.data());
+    const sfft::detail::TraceRange range("dense: inverse");
     const sfft::detail::Scratch scratch(workspace, workspace_bytes);
     sfft::detail::enter_stage("dense transform");
     choice.runner->inverse(spectrum.data(), signal.data(), scratch.data());
@@ -110,6 +113,7 @@ class Impl {
                        CUstream_st* stream) const {
     check_kind(std::is_same_v<T, Real>);
     check_device_call(signals, element_type_of<T>::value, spectra, workspace);
+    const sfft::detail::TraceRange range("dense: enqueue");
     choice.runner->enqueue_inverse(spectra, signals, workspace.data(), stream);
   }
 
@@ -150,6 +154,7 @@ void Plan<Real>::forward(const void* signals, ElementType type, std::span<std::c
   impl_->check_type(type);
   check_span(spectra, impl_->spectrum_points, "spectrum");
   impl_->check_arrays(signals, type, spectra.data());
+  const sfft::detail::TraceRange range("dense: forward");
   const sfft::detail::Scratch scratch(workspace, impl_->workspace_bytes);
   sfft::detail::enter_stage("dense transform");
   impl_->choice.runner->forward(signals, type, spectra.data(), scratch.data());
@@ -171,6 +176,7 @@ void Plan<Real>::enqueue_forward(const void* signals, ElementType type, std::com
                                  std::span<std::byte> workspace, CUstream_st* stream) const {
   impl_->check_type(type);
   impl_->check_device_call(signals, type, spectra, workspace);
+  const sfft::detail::TraceRange range("dense: enqueue");
   impl_->choice.runner->enqueue_forward(signals, type, spectra, workspace.data(), stream);
 }
 template <class Real>

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kernels/base/run_scope.hpp"
+#include "kernels/base/trace.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
@@ -72,6 +73,7 @@ class CompactImpl {
  public:
   CompactImpl(const Shape& shape, bool real, const Options& asked)
       : options(asked), request(sfft::detail::make_compact_request(shape, real, asked)) {
+    const sfft::detail::TraceRange range("compact: plan");
     try {
       choice = sfft::detail::for_gpu(asked) ? sfft::detail::choose_compact_on_gpu(request)
                                             : sfft::detail::choose_compact_on_cpu(request);
@@ -165,12 +167,14 @@ std::size_t CompactPlan::workspace_bytes() const noexcept {
 void CompactPlan::forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
                           std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
                           std::span<std::byte> workspace) const {
+  const sfft::detail::TraceRange range("compact: forward");
   sfft::detail::enter_stage("dense transform");
   impl_->run(Direction::forward, signals, signal_scales, spectra, spectrum_scales, workspace);
 }
 void CompactPlan::inverse(std::span<const std::byte> spectra, std::span<const CompactScale> spectrum_scales,
                           std::span<std::byte> signals, std::span<CompactScale> signal_scales,
                           std::span<std::byte> workspace) const {
+  const sfft::detail::TraceRange range("compact: inverse");
   sfft::detail::enter_stage("dense transform");
   impl_->run(Direction::inverse, spectra, spectrum_scales, signals, signal_scales, workspace);
 }
@@ -181,12 +185,14 @@ std::size_t CompactPlan::device_workspace_bytes() const noexcept {
 void CompactPlan::enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
                                   CUstream_st* stream, const int* input_exponents,
                                   int* output_exponents) const {
+  const sfft::detail::TraceRange range("compact: enqueue");
   impl_->enqueue(Direction::forward, signals, spectra, workspace, stream,
                  {input_exponents, output_exponents});
 }
 void CompactPlan::enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
                                   CUstream_st* stream, const int* input_exponents,
                                   int* output_exponents) const {
+  const sfft::detail::TraceRange range("compact: enqueue");
   impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream,
                  {input_exponents, output_exponents});
 }

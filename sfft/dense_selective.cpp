@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/trace.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 #include "sfft/workspace_access.hpp"
 
@@ -39,6 +40,7 @@ class SelectiveImpl {
   SelectiveImpl(const Shape& shape, Domain domain, const Options& asked, bool has_support,
                 std::span<const std::int64_t> chosen)
       : options(asked), support(chosen.begin(), chosen.end()) {
+    const sfft::detail::TraceRange range("selective: plan");
     sfft::detail::refuse_formats(options);
     sfft::detail::DenseRequest request = sfft::detail::make_request(shape, domain == Domain::real, options);
     sfft::detail::refuse_several(request, "SelectivePlan");
@@ -123,6 +125,7 @@ typename SelectivePlan<Real>::Coefficients SelectivePlan<Real>::forward_above(co
                                                                               Real magnitude) const {
   impl_->check(signals, type, false);
   impl_->check_magnitude(magnitude);
+  const sfft::detail::TraceRange range("selective: forward");
   Coefficients kept;
   if (impl_->gpu != nullptr) {
     impl_->gpu->above(signals, type, magnitude, kept.indices, kept.values);
@@ -147,6 +150,7 @@ void SelectivePlan<Real>::forward_at(const void* signals, ElementType type,
                 fmt::format("{} values for {} signals with a support of {}", values.size(),
                             impl_->problem.batch, impl_->support.size()));
   }
+  const sfft::detail::TraceRange range("selective: forward");
   if (impl_->gpu != nullptr) return impl_->gpu->at(signals, type, values);
   const std::vector<std::complex<Real>> spectra = impl_->spectra(signals, type);
   const auto spectrum = static_cast<std::size_t>(impl_->problem.spectrum_points());
@@ -176,6 +180,7 @@ void SelectivePlan<Real>::enqueue_above(const void* signals, ElementType type, R
   sfft::detail::check_device_alignment(kept.indices, sizeof(*kept.indices), "indices");
   sfft::detail::check_device_alignment(kept.values, sizeof(*kept.values), "values");
   sfft::detail::check_device_alignment(kept.count, sizeof(*kept.count), "count");
+  const sfft::detail::TraceRange range("selective: enqueue");
   impl_->gpu->enqueue_above(signals, type, magnitude, kept, workspace.data(), stream);
 }
 
@@ -185,6 +190,7 @@ void SelectivePlan<Real>::enqueue_at(const void* signals, ElementType type, std:
   impl_->check(signals, type, true);
   impl_->check_device_call(signals, type, workspace);
   if (values == nullptr) throw Error(ErrorCode::invalid_argument, "the array for the values is null");
+  const sfft::detail::TraceRange range("selective: enqueue");
   impl_->gpu->enqueue_at(signals, type, values, workspace.data(), stream);
 }
 

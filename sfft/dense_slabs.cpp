@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/trace.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
@@ -27,6 +28,7 @@ class SlabImpl {
       : options(asked),
         request(checked(shape, real, asked)),
         spectrum(sfft::detail::spectrum_shape(shape, real)) {
+    const sfft::detail::TraceRange range("slabs: plan");
     runner = sfft::detail::make_slab_runner<Real>(request);
   }
 
@@ -92,6 +94,7 @@ class SlabImpl {
     check_apart(signals, element_type_of<T>::value, spectra);
     const std::vector<std::byte*> memory = checked_workspaces(workspaces, streams);
     const std::vector<void*> to(signals.begin(), signals.end());
+    const sfft::detail::TraceRange range("slabs: enqueue");
     runner->enqueue_inverse(spectra, to, SlabCall{memory, streams});
   }
   static void check_whole(const void* whole) {
@@ -157,6 +160,7 @@ void SlabPlan<Real>::enqueue_forward(std::span<const void* const> signals, Eleme
   impl_->check_arrays(spectra, "spectra");
   impl_->check_apart(signals, type, spectra);
   const std::vector<std::byte*> memory = impl_->checked_workspaces(workspaces, streams);
+  const sfft::detail::TraceRange range("slabs: enqueue");
   impl_->runner->enqueue_forward(signals, type, spectra, sfft::detail::SlabCall{memory, streams});
 }
 template <class Real>

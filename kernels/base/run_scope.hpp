@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/base/trace.hpp"
+
 namespace sfft::detail {
 
 /// Thrown by polls after a request to stop; run_with_control() turns it into Error(ErrorCode::stopped). Not
@@ -130,8 +132,9 @@ inline void touch(std::byte* memory, std::size_t bytes) {
     for (std::size_t at = begin; at < std::min(bytes, begin + kBlock); at += kPage) memory[at] = std::byte{};
   }
 }
-/// Begins a stage of a long call.
+/// Begins a stage of a long call, for reports and for profilers.
 inline void enter_stage(const char* name) {
+  TraceRange::stage(name);
   if (RunScope* scope = RunScope::current()) scope->enter(name);
 }
 

@@ -13,6 +13,7 @@
 
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
@@ -332,6 +333,7 @@ std::optional<Discovery> discover_exactly(const SignalView& signal, const Discov
 
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
                                              std::string& why) {
+  const TraceRange range("discovery");
   const Shape& shape = target.shape;
   const ElementType type = target.samples.type();
   check(shape, type, options);
@@ -396,6 +398,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
 }  // namespace detail
 
 Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
+  const detail::TraceRange range("discover");
   std::string why;
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);

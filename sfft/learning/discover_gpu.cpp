@@ -6,6 +6,7 @@
 
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
@@ -59,6 +60,7 @@ std::optional<Discovery> detail::discover_or_explain(const DeviceSignal& signal,
 }
 
 Discovery discover(const DeviceView& view, const DiscoverOptions& options, CUstream_st* stream) {
+  const detail::TraceRange range("discover");
   const DeviceSignal signal = detail::checked_signal(view, stream, "signal");
   std::string why;
   const auto start = std::chrono::steady_clock::now();

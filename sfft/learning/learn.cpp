@@ -12,6 +12,7 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/elapsed.hpp"
 #include "kernels/base/region.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
@@ -282,6 +283,7 @@ Template learn(const SignalView& first_frame, const LearnOptions& options) {
 }
 
 Template learn(std::span<const SignalView> frames, const LearnOptions& options) {
+  const detail::TraceRange range("learn");
   const auto start = std::chrono::steady_clock::now();
   check(frames, options);
   const SignalView& first = frames[0];

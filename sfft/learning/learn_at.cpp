@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template_access.hpp"
@@ -30,6 +31,7 @@ std::int64_t stored_element(const detail::SpectrumLayout& layout, std::int64_t f
 }  // namespace
 
 Template learn_at(const SignalView& frame, std::span<const std::int64_t> support, int threads) {
+  const detail::TraceRange range("learn_at");
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::int64_t> sorted(support.begin(), support.end());
   std::ranges::sort(sorted);

@@ -7,6 +7,7 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/elapsed.hpp"
 #include "kernels/base/step_trace.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
@@ -65,6 +66,7 @@ detail::DeviceSignal detail::checked_signal(const DeviceView& view, CUstream_st*
 }
 
 Template learn(const DeviceView& view, const LearnOptions& options, CUstream_st* stream) {
+  const detail::TraceRange range("learn");
   const auto start = std::chrono::steady_clock::now();
   check(view, options);
   DeviceSignal frame = detail::checked_signal(view, stream, "frame");

@@ -9,6 +9,7 @@
 
 #include "kernels/base/exclusive.hpp"
 #include "kernels/base/run_scope.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
@@ -24,6 +25,7 @@ constexpr const char* kWorkspaceInUse =
 
 template <class Real>
 Plan<Real>::Plan(const Template& tmpl, const PlanOptions& options) {
+  const detail::TraceRange range("plan");
   auto impl = std::make_shared<detail::PlanImpl<Real>>();
   impl->design = detail::make_design<Real>(tmpl, options);
   if (impl->design->info.reference) {
@@ -43,6 +45,7 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
                 fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
   }
   for (const SignalView& frame : frames) impl_->check(frame);
+  const detail::TraceRange range("execute");
   detail::WorkspaceImpl& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
@@ -61,6 +64,7 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
   if (threads > 1 && frames.size() > 1) {
     own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
       if (polls.stopped()) return;
+      const detail::TraceRange one("frame");
       const auto at = static_cast<std::size_t>(i);
       const auto own_thread = static_cast<std::size_t>(thread);
       impl_->run(own.readable(executor, frames[at], own_thread), spectra[at], own.scratch[own_thread].data(),
@@ -70,6 +74,7 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
     polls.poll();
+    const detail::TraceRange one("frame");
     impl_->run(own.readable(executor, frames[i], 0), spectra[i], own.scratch[0].data(),
                threads > 1 ? own.pool.get() : nullptr);
   }
@@ -92,6 +97,7 @@ template <class Real>
 void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra& spectra, Workspace& workspace,
                          CUstream_st* stream) const {
   impl_->check(frames, spectra);
+  const detail::TraceRange range("enqueue");
   detail::WorkspaceImpl& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   if (own.device_design != impl_->design) {

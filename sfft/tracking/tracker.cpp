@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/base/exclusive.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
@@ -54,12 +55,14 @@ template <class Real>
 void Tracker<Real>::prepare(const SignalView& like) {
   detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
+  const detail::TraceRange range("tracker: prepare");
   own.prepare(like);
 }
 template <class Real>
 const typename Tracker<Real>::Frame& Tracker<Real>::push(const SignalView& frame) {
   detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
+  const detail::TraceRange range("tracker: push");
   return own.push(frame);
 }
 template <class Real>
@@ -67,6 +70,7 @@ std::span<const typename Tracker<Real>::Frame> Tracker<Real>::push(std::span<con
                                                                    std::span<const SignalView> coming) {
   detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
+  const detail::TraceRange range("tracker: push");
   return own.push(frames, coming);
 }
 template <class Real>

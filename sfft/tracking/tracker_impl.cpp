@@ -16,6 +16,7 @@
 
 #include "kernels/base/elapsed.hpp"
 #include "kernels/base/region.hpp"
+#include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan/plan_impl.hpp"
@@ -264,6 +265,7 @@ void TrackerImpl<Real>::compare_suspect(const SignalView& frame) {
 
 template <class Real>
 void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
+  const TraceRange range("tracker: frame");
   const SignalView& frame = frames.front();
   const auto begin = Clock::now();
   const double shared_before_us = push_.shared_us();

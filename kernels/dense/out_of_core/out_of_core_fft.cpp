@@ -11,6 +11,7 @@
 #include <set>
 
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/trace.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 
@@ -292,6 +293,7 @@ RoundTimes OutOfCoreFft<Real>::run(const Part& part, const RoundCall<Real>& call
                                    std::byte* workspace) const {
   RoundTimes times;
   for (std::int64_t r = 0; r < part.step.repeats; ++r) {
+    const TraceRange range("out of core: round");
     const std::int64_t at = r * part.step.stride;
     if (part.round != nullptr) {
       RoundCall<Real> repeat = call;
