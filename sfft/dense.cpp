@@ -11,6 +11,7 @@
 #include "kernels/base/trace.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/call_checks.hpp"
+#include "kernels/dense/request/engine_log.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "sfft/error.hpp"
 #include "sfft/workspace_access.hpp"
@@ -56,6 +57,7 @@ class Impl {
     works_in_place = problem.real
                          ? choice.runner->real_in_place() && sfft::detail::padded_for_spectrum(problem)
                          : !strided;
+    sfft::detail::log_engine<Real>(problem, *choice.runner, choice.reason);
   }
 
   static sfft::detail::DenseChoice<Real> choose(const sfft::detail::DenseRequest& request) {

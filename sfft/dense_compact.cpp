@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/base/log.hpp"
 #include "kernels/base/run_scope.hpp"
 #include "kernels/base/trace.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
@@ -81,6 +82,10 @@ class CompactImpl {
       throw Error(ErrorCode::out_of_memory,
                   fmt::format("no memory to plan a transform of {}", shape.to_string()));
     }
+    sfft::detail::log_decision("dense", [&] {
+      return fmt::format("compact {} {}, batch {}: {}: {}", real ? "r2c" : "c2c", shape.to_string(),
+                         request.dense.problem.batch, choice.runner->name(), choice.reason);
+    });
   }
 
   /// Real and imaginary parts of one transform.

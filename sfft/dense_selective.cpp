@@ -9,6 +9,7 @@
 
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/trace.hpp"
+#include "kernels/dense/request/engine_log.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 #include "sfft/workspace_access.hpp"
 
@@ -49,6 +50,8 @@ class SelectiveImpl {
     if (has_support) check_support(support, problem.spectrum_points());
     if (sfft::detail::for_gpu(options)) {
       gpu = sfft::detail::select_on_gpu<Real>(request, support);
+      sfft::detail::log_engine<Real>(
+          problem, *gpu, gpu->stores_spectrum() ? "stores the spectrum" : "never stores the spectrum");
     } else {
       plan.emplace(shape, domain, options);
     }

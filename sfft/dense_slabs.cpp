@@ -10,6 +10,7 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/trace.hpp"
 #include "kernels/dense/request/call_checks.hpp"
+#include "kernels/dense/request/engine_log.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 #include "sfft/error.hpp"
@@ -30,6 +31,7 @@ class SlabImpl {
         spectrum(sfft::detail::spectrum_shape(shape, real)) {
     const sfft::detail::TraceRange range("slabs: plan");
     runner = sfft::detail::make_slab_runner<Real>(request);
+    sfft::detail::log_engine<Real>(request.problem, *runner, runner->reason());
   }
 
   template <class Pointer>

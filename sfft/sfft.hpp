@@ -11,6 +11,7 @@
 #include "sfft/error.hpp"
 #include "sfft/frequencies.hpp"
 #include "sfft/learn_at.hpp"
+#include "sfft/log.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/run_control.hpp"

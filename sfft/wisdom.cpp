@@ -8,6 +8,7 @@
 #include <fstream>
 #include <new>
 
+#include "kernels/base/log.hpp"
 #include "kernels/base/output_file.hpp"
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 #include "sfft/dense.hpp"
@@ -53,6 +54,10 @@ WisdomReport load_wisdom(const std::string& file) noexcept {
       report.reason = "out of memory";
     }
   }
+  sfft::detail::log_decision("wisdom", [&] {
+    return fmt::format("'{}': {} entries read, {} ignored{}{}", file, report.taken, report.ignored,
+                       report.reason.empty() ? "" : ": ", report.reason);
+  });
   return report;
 }
 

@@ -41,6 +41,9 @@ constexpr std::string_view kExamples =
   sfft-video info street.mp4                             size, rate and length of an input
 )";
 
+constexpr const char* kVerboseHelp =
+    "Say on standard error what the library decides: plans, engines, what a tracker does, and why";
+
 constexpr const char* kExitCodes =
     R"(Exit codes: 0 fine, 1 no memory or threads left (what was done is reported), 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
 its failure or no memory on it, 5 events that guard's --fail-on names, 130 interrupted (what was done is reported).)";
@@ -193,6 +196,7 @@ void add_run(CLI::App& app, RunCommand& command) {
       ->check(y4m_name());
   add_shard(run, command);
   run->add_flag("--quiet", command.quiet, "No progress and no summary");
+  run->add_flag("--verbose", command.verbose, kVerboseHelp);
 }
 
 void add_learn(CLI::App& app, LearnCommand& command) {
@@ -223,6 +227,7 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
   learn->add_flag("--no-plan", command.no_plan,
                   "Leave out the plan with which 'run' and its default options start at once");
+  learn->add_flag("--verbose", command.verbose, kVerboseHelp);
 }
 
 }  // namespace

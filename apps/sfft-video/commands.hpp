@@ -52,6 +52,7 @@ struct RunCommand {
   video::RunOptions options;  ///< `device` follows from `where`
   bool no_reference = false;
   bool quiet = false;
+  bool verbose = false;
   bool keep_json = false;      ///< return the report as text, to merge it with others
   bool summary_aside = false;  ///< print the summary to standard error
 
@@ -74,6 +75,7 @@ struct LearnCommand {
   std::int64_t frames = 1;
   bool no_reference = false;
   bool no_plan = false;
+  bool verbose = false;
   int threads = 1;
 };
 

@@ -17,7 +17,9 @@
 #include "command_line.hpp"
 #include "kernels/base/output_file.hpp"
 #include "outputs.hpp"
+#include "sfft/log.hpp"
 #include "streams.hpp"
+#include "video/report/text.hpp"
 
 namespace {
 
@@ -97,9 +99,16 @@ void keep_freed_memory() {
 #endif
 }
 
+void print_decisions() {
+  sfft::set_log([](std::string_view topic, std::string_view message) {
+    print(stderr, "{}: {}\n", topic, sfft::video::printable(std::string(message)));
+  });
+}
+
 int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
   const CommandLine line = parse_command_line(argc, argv, std::cout, std::cerr);
   install_signals();
+  if (line.run.verbose || line.learn.verbose) print_decisions();
   switch (line.command) {
     case CommandLine::Command::run:
       return run_command(line.run, stop);

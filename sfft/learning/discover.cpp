@@ -13,6 +13,7 @@
 
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/log.hpp"
 #include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
@@ -214,6 +215,10 @@ void undo_scale(Discovery& discovery, int exponent) {
   }
 }
 
+std::string named(const Shape& shape, bool real) {
+  return fmt::format("{} {}", real ? "real" : "complex", shape.to_string());
+}
+
 Discovery to_discovery(DiscoveryResult&& result, const detail::DiscoveryTarget& target, std::int64_t k,
                        int exponent) {
   const ElementType type = target.samples.type();
@@ -350,7 +355,11 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   } else if (target.exact_only && !worth_a_trial(shape, real, wanted)) {
     why = "with this k, discovery would take too large a share of a dense transform's time";
   }
-  if (!why.empty()) return std::nullopt;
+  if (!why.empty()) {
+    log_decision("discovery",
+                 [&] { return fmt::format("{} is left to a dense transform: {}", named(shape, real), why); });
+    return std::nullopt;
+  }
   DiscoveryRequest request;
   request.k = wanted;
   request.accuracy = options.accuracy;
@@ -389,6 +398,14 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
     // The scale grows by a factor of millions each time, so this ends soon.
   } while (samples.outgrown());
   result.samples += read_in_vain;
+  log_decision("discovery", [&] {
+    return fmt::format("{}: {} frequencies from {} samples in {} rounds, {}: {}", named(shape, real),
+                       result.components.size(), result.samples, result.rounds,
+                       result.verified ? "verified"
+                       : dense_allowed ? "not verified, so a dense transform follows"
+                                       : "not verified",
+                       result.reason);
+  });
   if (result.verified || !dense_allowed)
     return to_discovery(std::move(result), target, options.k.value_or(0), samples.exponent());
   why = result.reason;

@@ -11,6 +11,7 @@
 
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/log.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
@@ -297,6 +298,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
       data->learned_by_discovery = true;
       data->why_learned_so = std::move(why);
       data->learn_seconds = detail::seconds_since(start);
+      detail::log_learned(*data);
       return detail::make_template(std::move(data));
     }
   }
@@ -310,7 +312,17 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   detail::note_criterion(*data, options);
   data->why_learned_so = std::move(why);
   data->learn_seconds = detail::seconds_since(start);
+  detail::log_learned(*data);
   return detail::make_template(data);
+}
+
+void detail::log_learned(const TemplateData& data) {
+  log_decision("learn", [&] {
+    return fmt::format("{} frequencies of {} {} {}: {}; {:.3g} ms", data.support->size(),
+                       to_string(data.domain()), data.shape.to_string(),
+                       data.learned_by_discovery ? "by discovery" : "by a dense transform",
+                       data.why_learned_so, 1e3 * data.learn_seconds);
+  });
 }
 
 void detail::check_range(const Learned& learned) {

@@ -52,6 +52,7 @@ Template learn_at(const SignalView& frame, std::span<const std::int64_t> support
   detail::to_frame_units(*data, exponent);
   data->why_learned_so = "its frequencies were given";
   data->learn_seconds = detail::seconds_since(start);
+  detail::log_learned(*data);
   return detail::make_template(data);
 }
 

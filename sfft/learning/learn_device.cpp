@@ -93,6 +93,7 @@ Template learn(const DeviceView& view, const LearnOptions& options, CUstream_st*
   detail::note_criterion(*data, options);
   data->why_learned_so = std::move(why);
   data->learn_seconds = detail::seconds_since(start);
+  detail::log_learned(*data);
   return detail::make_template(std::move(data));
 }
 

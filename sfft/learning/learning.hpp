@@ -76,6 +76,9 @@ void check_range(const Learned& learned);
 std::shared_ptr<TemplateData> verified_template(std::optional<Discovery>&& discovery, const Shape& shape,
                                                 bool real, const LearnOptions& options, std::string& why);
 
+/// Logs how a template was learned.
+void log_learned(const TemplateData& data);
+
 /// Rejects a frame whose X at f = 0 is not finite, which happens if any sample is NaN or infinite.
 void check_finite(const std::complex<double>& mean, std::size_t frame);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/log.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/designer.hpp"
 
@@ -63,6 +64,19 @@ double host_path_us(const PlanInfo& info, int batch, Domain domain) {
          samples * (whole ? kByteCopied * (domain == Domain::real ? 4 : 8) : kSamplePicked);
 }
 
+std::string decision(const PlanInfo& info, const Template& tmpl) {
+  std::string text =
+      fmt::format("{} {}, k = {}: {} on the {}, {}: {}", to_string(tmpl.domain()), tmpl.shape().to_string(),
+                  tmpl.k(), to_string(info.path), to_string(info.backend), info.engine, info.reason);
+  if (info.path == Path::comb || info.path == Path::flat_window) {
+    text += fmt::format("; reads {} samples ({:.3g} %), predicted error {:.3g}", info.samples,
+                        100 * info.samples_fraction, info.predicted_error);
+  }
+  if (info.kept) text += "; taken from the template, without a search";
+  if (!info.kept_note.empty()) text += fmt::format("; the template's plan is not used: {}", info.kept_note);
+  return text + fmt::format("; planned in {:.3g} ms", 1e3 * info.plan_seconds);
+}
+
 /// The CPU, unless there is a GPU that is predicted to be faster for frames from the host.
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, PlanOptions options) {
@@ -72,7 +86,10 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   // A GPU plan reads about as many samples. If their transfer alone takes longer than the whole transform on
   // the CPU, there is no need to start the driver and plan again.
   if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.domain())) return on_cpu;
-  if (!device_problem(gpu).empty()) return on_cpu;
+  if (const std::string problem = device_problem(gpu); !problem.empty()) {
+    log_decision("plan", [&] { return fmt::format("GPU {} is not used: {}", gpu, problem); });
+    return on_cpu;
+  }
   options.device = Device::gpu(gpu);
   // The backend is chosen before anything is compiled: compiling takes seconds, and frames in host memory
   // use the library's precompiled kernels.
@@ -94,6 +111,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
     on_cpu->info.rejected.push_back(
         {on_gpu->info.engine, fmt::format("{:.1f} us with the way there and back", gpu_us)});
   } catch (const Error& error) {
+    log_decision("plan", [&] { return fmt::format("GPU {} is not used: {}", gpu, error.what()); });
     on_cpu->info.rejected.push_back({"GPU", error.what()});
   }
   return on_cpu;
@@ -104,8 +122,13 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options) {
   check(tmpl, options);
-  if (options.device.backend() == Backend::automatic) return choose_backend<Real>(tmpl, options);
-  return Designer<Real>(tmpl, options).design();
+  std::shared_ptr<const PlanDesign<Real>> design;
+  if (options.device.backend() == Backend::automatic)
+    design = choose_backend<Real>(tmpl, options);
+  else
+    design = Designer<Real>(tmpl, options).design();
+  log_decision("plan", [&] { return decision(design->info, tmpl); });
+  return design;
 }
 
 template std::shared_ptr<const PlanDesign<float>> make_design<float>(const Template&, const PlanOptions&);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/log.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
@@ -309,6 +310,12 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (learning_.request)
     learning_.background.begin(frame, std::move(*std::exchange(learning_.request, std::nullopt)),
                                dense_.options());
+  if (frame_.result.action != TrackedFrame::Action::sparse || !frame_.result.reason.empty()) {
+    log_decision("tracker", [&] {
+      return fmt::format("frame {}: {}: {}", frame_.number, to_string(frame_.result.action),
+                         frame_.result.reason);
+    });
+  }
   frame_.result.differencing = differencing();
   frame_.result.us = us_since(begin) - (push_.shared_us() - shared_before_us);
   ++frame_.number;

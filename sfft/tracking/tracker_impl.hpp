@@ -106,6 +106,7 @@ class TrackerImpl {
   void use(Plan<Real> plan);
   void begin_refinement();
   void take_refined();
+  void take_outcome();
   void remember_reference();
   void transform_densely(const SignalView& frame);
   /// Transforms the first of the frames and decides about it. The others are the next frames.

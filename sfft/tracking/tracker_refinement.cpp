@@ -5,6 +5,7 @@
 
 #include <exception>
 
+#include "kernels/base/log.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
@@ -40,6 +41,13 @@ void TrackerImpl<Real>::begin_refinement() {
 template <class Real>
 void TrackerImpl<Real>::take_refined() {
   if (!options_.refine) return;
+  const std::string before = Log::wanted() ? refinement_.note : std::string();
+  take_outcome();
+  if (refinement_.note != before) log_decision("tracker", [&] { return refinement_.note; });
+}
+
+template <class Real>
+void TrackerImpl<Real>::take_outcome() {
   auto outcome = refinement_.poll();
   if (!outcome || outcome->source != refinement_.searched_for)
     return;  // no outcome, or for a template out of force

@@ -4,7 +4,7 @@
 # without a warning, and none names CUDA.
 set -euo pipefail
 expected="dense.hpp dense_compact.hpp dense_options.hpp dense_selective.hpp dense_slabs.hpp device.hpp discover.hpp error.hpp export.hpp frequencies.hpp
-learn_at.hpp page_locked.hpp plan.hpp run_control.hpp sfft.hpp storage.hpp template.hpp tracker.hpp types.hpp workspace.hpp"
+learn_at.hpp log.hpp page_locked.hpp plan.hpp run_control.hpp sfft.hpp storage.hpp template.hpp tracker.hpp types.hpp workspace.hpp"
 [ ! -f "$1/include/sfft/mpi.hpp" ] || expected="$expected mpi.hpp"  # where MPI was found; it compiles without
 found=$(cd "$1/include/sfft" && find . -type f -printf '%P\n' | LC_ALL=C sort)
 wanted=$(printf '%s\n' $expected | LC_ALL=C sort)

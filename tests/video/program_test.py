@@ -110,6 +110,14 @@ class ProgramTest(FolderTest):
         done = run("run", "-", "--k", "20", "--quiet", stdin=film(5))
         self.assertEqual((done.stdout, done.stderr), (b"", b""))
 
+    def test_verbose_says_what_is_decided(self):
+        done = run("run", "-", "--k", "20", "--quiet", "--verbose", stdin=film(5))
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        self.assertRegex(done.stderr, rb"(?m)^learn: 20 frequencies of real 64x96 ")
+        self.assertRegex(done.stderr, rb"(?m)^plan: real 64x96, k = 20: ")
+        learned = run("learn", "-", "-o", self.path("film.sfft"), "--k", "30", "--verbose", stdin=film(1))
+        self.assertRegex(learned.stderr, rb"(?m)^learn: 30 frequencies of real 64x96 ")
+
     def test_template_file(self):
         file = self.path("film.sfft")
         self.assertEqual(run("learn", "-", "-o", file, "--k", "30", "--frames", "3", stdin=film(5)).returncode, 0)

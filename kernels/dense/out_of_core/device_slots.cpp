@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/log.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "sfft/error.hpp"
 
@@ -37,6 +38,10 @@ std::shared_ptr<std::byte> DeviceSlots<Real>::host_memory(OutOfCoreDevice<Real>&
     if (error.code() != ErrorCode::out_of_memory) throw;
   }
   if (pageable != nullptr) *pageable = true;
+  log_decision("dense", [&] {
+    return fmt::format(
+        "no page-locked memory of {} bytes: pieces go through pageable memory, which is slower", bytes);
+  });
   try {
     return {cpu::make_large_buffer(bytes)};
   } catch (const std::bad_alloc&) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public function; messages go through kernels/base/log.hpp.
+#include "sfft/log.hpp"
+
+#include <utility>
+
+#include "kernels/base/log.hpp"
+
+namespace sfft {
+
+void set_log(LogReceiver receiver) {
+  detail::Log::set(std::move(receiver));
+}
+
+}  // namespace sfft
