@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "kernels/base/argument_checks.hpp"
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/base/trace.hpp"
 #include "kernels/dense/request/engine_log.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
@@ -89,8 +90,8 @@ class SelectiveImpl {
   std::size_t kept() const noexcept { return support.size() * static_cast<std::size_t>(problem.batch); }
 
   /// CPU plans only: the whole spectra of the batch.
-  std::vector<std::complex<Real>> spectra(const void* signals, ElementType type) const {
-    std::vector<std::complex<Real>> values;
+  sfft::detail::CountedVector<std::complex<Real>> spectra(const void* signals, ElementType type) const {
+    sfft::detail::CountedVector<std::complex<Real>> values;
     try {
       values.resize(plan->spectrum_points());
     } catch (const std::bad_alloc&) {
@@ -134,7 +135,7 @@ typename SelectivePlan<Real>::Coefficients SelectivePlan<Real>::forward_above(co
     impl_->gpu->above(signals, type, magnitude, kept.indices, kept.values);
     return kept;
   }
-  const std::vector<std::complex<Real>> spectra = impl_->spectra(signals, type);
+  const auto spectra = impl_->spectra(signals, type);
   for (std::size_t i = 0; i < spectra.size(); ++i) {
     const Real re = spectra[i].real(), im = spectra[i].imag();
     if (re * re + im * im <= magnitude * magnitude) continue;
@@ -155,7 +156,7 @@ void SelectivePlan<Real>::forward_at(const void* signals, ElementType type,
   }
   const sfft::detail::TraceRange range("selective: forward");
   if (impl_->gpu != nullptr) return impl_->gpu->at(signals, type, values);
-  const std::vector<std::complex<Real>> spectra = impl_->spectra(signals, type);
+  const auto spectra = impl_->spectra(signals, type);
   const auto spectrum = static_cast<std::size_t>(impl_->problem.spectrum_points());
   std::size_t next = 0;
   for (std::size_t start = 0; start < spectra.size(); start += spectrum) {

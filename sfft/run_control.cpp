@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the calling thread a scope, and translates the way in which stopped calls end.
+// Gives the calling thread a scope or a budget of its memory, and translates the way in which stopped calls
+// end.
 #include "sfft/run_control.hpp"
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/base/run_scope.hpp"
 #include "sfft/error.hpp"
 
@@ -17,6 +19,12 @@ void run_with_control(const std::stop_token& stop, const ProgressReport& progres
     if (scope.failure()) std::rethrow_exception(scope.failure());
     throw Error(ErrorCode::stopped, "stopped on request");
   }
+}
+
+void run_with_memory_limit(std::size_t bytes, const std::function<void()>& work) {
+  const detail::BudgetReference budget(bytes);
+  const detail::MemoryBudget::Use use(budget.get());
+  work();
 }
 
 }  // namespace sfft

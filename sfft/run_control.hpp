@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of long calls, and how to stop them.
+// Progress of long calls, how to stop them, and a limit for their memory.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <stop_token>
 
@@ -33,5 +34,18 @@ using ProgressReport = std::function<bool(const char* stage, double share)>;
 ///   sfft::run_with_control(source.get_token(), {}, [&] { found = sfft::discover(signal); });
 SFFT_EXPORT void run_with_control(const std::stop_token& stop, const ProgressReport& progress,
                                   const std::function<void()>& work);
+
+/// Calls work(), in which the calls of this library on this thread hold at most `bytes` of host memory at the
+/// same time in arrays that grow with the signal or the number of frequencies: spectra, workspaces, reference
+/// frames, copies, tables of plans. A call that needs more throws Error(ErrorCode::out_of_memory), which
+/// names the bytes needed and the limit, before it allocates them. Throws what work() throws.
+///
+/// What plans, templates, trackers and workspaces made in work() hold counts until they are destroyed, and so
+/// does what a Tracker's threads hold for frames that were pushed in work(). Small objects and results do not
+/// count: allow 8 MiB, and 64 bytes per frequency of a result (docs/run-control.md). Neither do arrays of the
+/// caller and memory of GPUs (dense::Options::device_memory limits that). Limits may be nested; the innermost
+/// counts.
+///   sfft::run_with_memory_limit(std::size_t{1} << 30, [&] { tmpl = sfft::learn(signal, options); });
+SFFT_EXPORT void run_with_memory_limit(std::size_t bytes, const std::function<void()>& work);
 
 }  // namespace sfft

@@ -347,6 +347,7 @@ detail::Learned detail::select_from(LearningSpectrum& spectrum, bool several, co
   learned.exponent = spectrum.exponent();
   learned.several = several;
   learned.chosen = select(spectrum, sums, options);
+  learned.memory = MemoryShare(learned.chosen.size() * (sizeof(RankedPower) + sizeof(std::complex<double>)));
   learned.values = spectrum.first_values(learned.chosen);
   if (several) learned.change = spectrum.change_sums();
   spectrum.remove(learned.chosen);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "kernels/base/region.hpp"
 #include "kernels/base/run_scope.hpp"
@@ -42,23 +44,28 @@ class HostSpectrum final : public LearningSpectrum {
  public:
   HostSpectrum(std::span<const SignalView> frames, const SpectrumLayout& spectrum, int threads)
       : LearningSpectrum(spectrum) {
-    PassRunner runner(layout().shape, layout().real, threads);
+    const auto points = static_cast<std::size_t>(layout().points());
+    const bool several = frames.size() > 1;
+    std::optional<PassRunner> runner(std::in_place, layout().shape, layout().real, threads,
+                                     several ? points * 2 * (sizeof(std::complex<double>) + sizeof(double))
+                                             : points * sizeof(std::complex<double>));
     first_ = Spectrum(static_cast<std::size_t>(layout().points()));
     touch(reinterpret_cast<std::byte*>(first_.begin()), first_.size() * sizeof first_[0]);
-    forward(frames[0], runner, first_);
+    forward(frames[0], *runner, first_);
     const bool twice = frames[0].type() == ElementType::f64 || frames[0].type() == ElementType::c128;
     // All-zero frames need no scale, and are rare enough to scan twice.
     if (twice && !ordinary(first_)) {
       exponent_ = scale_exponent(frames);
-      if (exponent_ != 0) forward(frames[0], runner, first_);
+      if (exponent_ != 0) forward(frames[0], *runner, first_);
     }
     check_finite(first_[0], 0);
+    if (!several) runner.reset();  // its memory is as large as what follows
     power_ = cpu::LargeArray<double>(first_.size());
     enter_stage("learning: powers");
     in_blocks(first_.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) power_[i] = std::norm(first_[i]);
     });
-    if (frames.size() > 1) add_later_frames(frames, runner);
+    if (several) add_later_frames(frames, *runner);
     exclude_conjugates();
   }
 
@@ -153,7 +160,7 @@ class HostSpectrum final : public LearningSpectrum {
     } else if (frame.contiguous()) {
       runner.first(frame.data(), frame.type());
     } else {
-      std::vector<std::byte> copy(frame.bytes());
+      CountedVector<std::byte> copy(frame.bytes());
       copy_elements(frame, copy.data());
       runner.first(copy.data(), frame.type());
     }
@@ -219,8 +226,8 @@ int scale_exponent(std::span<const SignalView> frames) {
   return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMax, kMax) : 0;
 }
 
-std::vector<double> scaled_samples(const SignalView& frame, int exponent) {
-  std::vector<double> samples(frame.bytes() / sizeof(double));
+CountedVector<double> scaled_samples(const SignalView& frame, int exponent) {
+  CountedVector<double> samples(frame.bytes() / sizeof(double));
   copy_elements(frame, reinterpret_cast<std::byte*>(samples.data()));
   const double scale = std::ldexp(1.0, -exponent);
   for (double& x : samples) x *= scale;

@@ -74,7 +74,7 @@ Learned learn_largest(const SignalView& frame, std::int64_t k, int threads) {
   Learned learned;
   learned.layout = {frame.shape(), real};
   PassRunner runner(frame.shape(), real, threads);
-  std::vector<std::byte> copy;
+  CountedVector<std::byte> copy;
   const void* samples = frame.data();
   if (!frame.contiguous()) {
     copy.resize(frame.bytes());
@@ -87,7 +87,7 @@ Learned learn_largest(const SignalView& frame, std::int64_t k, int threads) {
   if (twice && !ordinary(largest)) {
     learned.exponent = scale_exponent({&frame, 1});
     if (learned.exponent != 0) {
-      const std::vector<double> scaled = scaled_samples(frame, learned.exponent);
+      const CountedVector<double> scaled = scaled_samples(frame, learned.exponent);
       largest = select_largest(runner, frame.shape(), k, scaled.data(), frame.type());
     }
   }

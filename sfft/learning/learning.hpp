@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "sfft/discover.hpp"
 #include "sfft/learning/device_signal.hpp"
 #include "sfft/template.hpp"
@@ -27,6 +28,7 @@ struct Learned {
   std::vector<std::complex<double>> values;  ///< of the first frame at the chosen elements
   std::vector<double> tail;    ///< Σ multiplicity × mean power over each cell, without the chosen elements
   std::vector<double> change;  ///< the same for the mean |X_t − X_0|², with several frames
+  MemoryShare memory;          ///< for `chosen` and `values`
   double largest_outside = 0;  ///< largest power of an element that was not chosen, if requested
 };
 
@@ -61,7 +63,7 @@ void to_frame_units(TemplateData& data, int exponent);
 /// all-zero frames and frames with infinities.
 int scale_exponent(std::span<const SignalView> frames);
 /// The frame's samples times 2^-exponent; for frames of doubles.
-std::vector<double> scaled_samples(const SignalView& frame, int exponent);
+CountedVector<double> scaled_samples(const SignalView& frame, int exponent);
 
 /// The k of Largest; 0 for other criteria.
 std::int64_t largest_k(const LearnOptions& options) noexcept;

@@ -25,17 +25,23 @@ int thread_count(int asked, std::int64_t points) {
   return static_cast<int>(std::clamp<std::int64_t>(points / kPointsPerThread, 1, wanted));
 }
 
+cpu::LargeBuffer make_scratch(std::size_t bytes, std::size_t more_bytes) {
+  check_memory(bytes + more_bytes);
+  return cpu::make_large_buffer(bytes);
+}
+
 std::size_t aligned(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
 }  // namespace
 
-PassRunner::PassRunner(const Shape& shape, bool real, int threads)
+PassRunner::PassRunner(const Shape& shape, bool real, int threads, std::size_t more_bytes)
     : passes_(spectrum_passes(shape, real)),
       scratch_bytes_(aligned(passes_->scratch_bytes())),
       pool_(thread_count(threads, shape.points())),
-      scratch_(cpu::make_large_buffer(static_cast<std::size_t>(pool_.threads()) * scratch_bytes_)),
+      scratch_(make_scratch(static_cast<std::size_t>(pool_.threads()) * scratch_bytes_,
+                            passes_->between_bytes() + more_bytes)),
       between_(cpu::make_large_buffer(passes_->between_bytes())) {
   touch(between_.get(), passes_->between_bytes());
 }

@@ -19,7 +19,9 @@ namespace sfft::detail {
 class PassRunner {
  public:
   /// `threads` as in LearnOptions; throws invalid_argument for a negative number. Short signals use fewer.
-  PassRunner(const Shape& shape, bool real, int threads);
+  /// `more_bytes`: what the caller will allocate in addition, so that a limit of memory that is too low for
+  /// all of it is known at once.
+  PassRunner(const Shape& shape, bool real, int threads, std::size_t more_bytes = 0);
 
   std::int64_t second_parts() const noexcept { return passes_->second_parts(); }
   /// The first pass over a contiguous signal.
@@ -53,8 +55,10 @@ class PassRunner {
     LoopPolls polls(parts);
     std::mutex failing;
     std::exception_ptr failure;
+    MemoryBudget* const budget = MemoryBudget::current();
     pool_.run(parts, [&](std::int64_t part, int thread) {
       if (polls.stopped()) return;
+      const MemoryBudget::Use counted(budget);
       try {
         work(part, scratch_.get() + static_cast<std::size_t>(thread) * scratch_bytes_);
       } catch (...) {

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/log.hpp"
 #include "kernels/base/run_scope.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/executors/comb_executor.hpp"
@@ -267,7 +268,15 @@ class Designer {
   }
 
   void find_comb(double limit_us) {
-    comb_ = plan_comb(support_, prior_, costs_.search_request(limit_us, threads_.get()), rejected_);
+    CombRequest request = costs_.search_request(limit_us, threads_.get());
+    try {
+      comb_ = plan_comb(support_, prior_, request, rejected_);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || request.effort == PlanEffort::quick) throw;
+      log_decision("plan", [&] { return fmt::format("a quick search instead: {}", error.what()); });
+      request.effort = PlanEffort::quick;  // which holds less at the same time
+      comb_ = plan_comb(support_, prior_, request, rejected_);
+    }
   }
 
   FlatOptions flat_options() const {

@@ -11,6 +11,7 @@
 
 #include "kernels/base/aligned_buffer.hpp"
 #include "kernels/base/error_table.hpp"
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/executors/executor.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cpu/stages/witness.hpp"
@@ -28,6 +29,10 @@ template <class Real>
 struct PlanDesign {
   PlanDesign(const Template& t, const PlanOptions& o) : source(t), options(o) {}
   Template source;
+  /// What planning holds for each frequency at the same time, with the tables of the plan, and does not count
+  /// array by array.
+  static constexpr std::size_t kBytesPerFrequency = 2560;
+  MemoryShare tables{static_cast<std::size_t>(source.k()) * kBytesPerFrequency};
   PlanOptions options;
   PlanInfo info;
   int threads = 1;
@@ -53,8 +58,8 @@ template <class Real>
 class PlanImpl {
  public:
   std::shared_ptr<const PlanDesign<Real>> design;
-  std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
-  std::vector<Real> reference_witness;  ///< the witness's samples of the reference
+  CountedVector<Real> reference_samples;  ///< in the executor's order; empty: no reference
+  CountedVector<Real> reference_witness;  ///< the witness's samples of the reference
   std::vector<std::complex<Real>> reference_values;
   double reference_error = 0;                               ///< of the values, as ErrorSums::reference_error
   std::shared_ptr<const DeviceReference> device_reference;  ///< the reference on the cuda backend

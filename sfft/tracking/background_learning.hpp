@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
 #include "sfft/tracking/tone_drift.hpp"
@@ -71,7 +72,7 @@ class BackgroundLearning {
 
  private:
   std::int64_t due_ = 0;
-  std::vector<std::byte> samples_;  ///< copy of the frame that the template is learned from
+  CountedVector<std::byte> samples_;  ///< copy of the frame that the template is learned from
   std::future<Outcome> outcome_;
   Worker worker_;
 };

@@ -8,11 +8,13 @@
 #include <exception>
 #include <system_error>
 
+#include "kernels/base/memory_budget.hpp"
 namespace sfft::detail {
 
 template <class Real>
 void Refinement<Real>::begin(const Request& request) {
-  const auto search = [request] {
+  const auto search = [request, budget = BudgetReference()] {
+    const MemoryBudget::Use use(budget.get());
     Outcome outcome{data_of(request.tmpl), std::nullopt, {}};
     try {
       outcome.plan.emplace(request.tmpl, request.options);

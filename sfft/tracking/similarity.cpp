@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/base/run_scope.hpp"
 #include "sfft/error.hpp"
 #include "template/data/template_data.hpp"
@@ -95,7 +96,10 @@ std::optional<Template> largest_of(const SignalView& frame, std::int64_t k, cons
 
 void PendingSimilarities::begin(std::int64_t frame, const std::function<Found()>& find) {
   try {
-    pending_.push_back({frame, std::async(std::launch::async, find)});
+    pending_.push_back({frame, std::async(std::launch::async, [find, budget = BudgetReference()] {
+                          const MemoryBudget::Use use(budget.get());
+                          return find();
+                        })});
   } catch (const std::system_error&) {  // thread creation failed
     pending_.push_back({frame, std::async(std::launch::deferred, [find] {
                           const RunScope::Use none(nullptr);  // awaited where nothing may be stopped

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "sfft/tracking/worker.hpp"
 #include "sfft/types.hpp"
 
@@ -67,7 +68,7 @@ class StreamMemory {
   double distance_to(const SignalView& frame);
 
   ElementType type_ = ElementType::u8;
-  std::vector<std::byte> frame_;
+  CountedVector<std::byte> frame_;
   const std::byte* original_ =
       nullptr;  ///< samples that are being copied to frame_; null: no copy in progress
   std::vector<std::complex<double>> values_;

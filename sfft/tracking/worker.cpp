@@ -2,6 +2,8 @@
 // A queue under a mutex. A job runs outside the mutex, so give() never waits for one.
 #include "sfft/tracking/worker.hpp"
 
+#include "kernels/base/memory_budget.hpp"
+
 namespace sfft::detail {
 
 Worker::~Worker() {
@@ -14,6 +16,12 @@ Worker::~Worker() {
 }
 
 void Worker::give(std::function<void()> job) {
+  if (MemoryBudget::current() != nullptr) {  // what the job holds counts like what the caller holds
+    job = [budget = BudgetReference(), job = std::move(job)] {
+      const MemoryBudget::Use use(budget.get());
+      job();
+    };
+  }
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   {
     const std::lock_guard lock(mutex_);

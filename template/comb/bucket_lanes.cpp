@@ -45,7 +45,7 @@ void LaneDelays::add_roots() {
   for (std::size_t d = 0; d < static_cast<std::size_t>(comb_.rank); ++d) {
     const std::int64_t steps = comb_.strides[d];
     if (steps > kMaxSteps) continue;
-    std::vector<std::complex<double>>& roots = roots_[d];
+    CountedVector<std::complex<double>>& roots = roots_[d];
     for (std::size_t known = roots.size() / static_cast<std::size_t>(steps); known < delays(); ++known) {
       for (std::int64_t step = 0; step < steps; ++step)
         roots.push_back(comb_.roots[d](step, delays_.delays[known][d]));
@@ -178,12 +178,9 @@ void BucketLanes::add_tails(Batch& batch, const LaneDelays& delays) {
 
 cpu::BucketScratch BucketLanes::scratch(std::size_t delays) {
   const auto side = static_cast<int>(std::max(delays, max_members_));
-  const auto doubles = static_cast<std::size_t>(cpu::BucketScratch::doubles(side));
-  if (scratch_doubles_ < doubles) {
-    scratch_ = std::make_unique_for_overwrite<double[]>(doubles);
-    scratch_doubles_ = doubles;
-  }
-  return {side, scratch_.get()};
+  const std::size_t bytes = static_cast<std::size_t>(cpu::BucketScratch::doubles(side)) * sizeof(double);
+  if (scratch_.size() < bytes) scratch_ = AlignedBuffer(bytes);
+  return {side, reinterpret_cast<double*>(scratch_.data())};
 }
 
 cpu::BucketSystems BucketLanes::prepare(Batch& batch, const LaneDelays& delays) {
@@ -220,8 +217,9 @@ bool BucketLanes::rows(const LaneDelays& delays, const std::function<void(std::s
   const std::size_t count = delays.delays_at().size();
   const cpu::BucketScratch scratch = this->scratch(count);
   const std::size_t table = max_members_ * kLanes;
-  const auto memory = std::make_unique_for_overwrite<double[]>(4 * table + max_members_ * count * kPair);
-  double *const variance = memory.get(), *const noise = variance + table, *const bias = noise + table;
+  const AlignedBuffer memory((4 * table + max_members_ * count * kPair) * sizeof(double));
+  double *const variance = reinterpret_cast<double*>(memory.data()), *const noise = variance + table,
+                *const bias = noise + table;
   double *const response = bias + table, *const weights = response + table;
   for (Batch& batch : batches_) {
     const cpu::BucketSystems systems = prepare(batch, delays);

@@ -7,11 +7,12 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/base/aligned_buffer.hpp"
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/base/roots.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
 
@@ -53,7 +54,7 @@ class LaneDelays {
   class Numbers {
    public:
     int find(const Delay& delay, const std::array<std::int64_t, 3>& strides);
-    std::vector<Delay> delays;
+    CountedVector<Delay> delays;
 
    private:
     std::unordered_map<std::int64_t, int> number_;
@@ -64,8 +65,9 @@ class LaneDelays {
   const LaneComb& comb_;
   Numbers delays_, differences_;
   std::vector<int> delays_at_, differences_at_;
-  std::vector<double> phases_;
-  std::array<std::vector<std::complex<double>>, 3> roots_;  ///< [delay][step], for dimensions with few steps
+  CountedVector<double> phases_;
+  std::array<CountedVector<std::complex<double>>, 3>
+      roots_;  ///< [delay][step], for dimensions with few steps
 };
 
 class BucketLanes {
@@ -149,7 +151,7 @@ class BucketLanes {
     double *tail_power, *tail_count, *inverse_power, *present, *near_power;
     std::array<std::int64_t, 3>* steps;  ///< [lane][member]
     std::array<std::size_t, 8> present_in_lane{};
-    std::vector<double> responses, tails;  ///< one entry per delay or difference in use
+    CountedVector<double> responses, tails;  ///< one entry per delay or difference in use
   };
   /// Scratch for systems of this many delays.
   cpu::BucketScratch scratch(std::size_t delays);
@@ -158,13 +160,12 @@ class BucketLanes {
   void add_tails(Batch& batch, const LaneDelays& delays);
 
   const LaneComb& comb_;
-  std::vector<Batch> batches_;
-  std::vector<double> memory_;  ///< the batches point into it
-  std::vector<std::array<std::int64_t, 3>> steps_;
+  CountedVector<Batch> batches_;
+  CountedVector<double> memory_;  ///< the batches point into it
+  CountedVector<std::array<std::int64_t, 3>> steps_;
   std::size_t max_members_ = 1;
-  LaneDelays delays_;                  ///< for variances()
-  std::unique_ptr<double[]> scratch_;  ///< scratch_doubles_ elements, uninitialised
-  std::size_t scratch_doubles_ = 0;
+  LaneDelays delays_;  ///< for variances()
+  AlignedBuffer scratch_;
 };
 
 }  // namespace sfft::detail

@@ -76,7 +76,7 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   data.noise_gain.resize(k);
   data.bias.resize(k);
   data.response.resize(k);
-  std::vector<std::size_t> groups = own_;
+  std::vector<std::size_t> groups(own_.begin(), own_.end());
   Part alone;
   if (least_squares_) {
     const auto lone = std::stable_partition(groups.begin(), groups.end(),

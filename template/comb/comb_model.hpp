@@ -119,10 +119,10 @@ class CombModel {
   std::array<std::int64_t, 3> buckets_, strides_{};
   bool least_squares_;
   LaneComb comb_;
-  std::vector<std::uint32_t> order_;  ///< members, group by group
-  std::vector<Group> groups_;
-  std::vector<std::size_t> own_;      ///< own groups
-  std::vector<std::size_t> ranking_;  ///< own groups, the most crowded or those with the largest tail first
+  CountedVector<std::uint32_t> order_;  ///< members, group by group
+  CountedVector<Group> groups_;
+  CountedVector<std::size_t> own_;      ///< own groups
+  CountedVector<std::size_t> ranking_;  ///< own groups, the most crowded or those with the largest tail first
   std::int64_t largest_group_ = 0;
   std::map<std::size_t, Sample> samples_;  ///< by max_groups
   std::map<std::size_t, Bounds> bounds_;   ///< by delays

@@ -76,10 +76,10 @@ class ByteReader {
     std::memcpy(values, at_, count * sizeof(T));
     at_ += count * sizeof(T);
   }
-  template <class T>
-  std::vector<T> get_vector(std::uint64_t count) {
+  template <class T, class Allocator = std::allocator<T>>
+  std::vector<T, Allocator> get_vector(std::uint64_t count) {
     if (count > left() / sizeof(T)) damaged("it ends early");
-    std::vector<T> values(count);
+    std::vector<T, Allocator> values(count);
     get_array(values.data(), values.size());
     return values;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/base/index.hpp"
+#include "kernels/base/memory_budget.hpp"
 #include "sfft/types.hpp"
 #include "template/data/envelope.hpp"
 #include "template/data/kept_plan.hpp"
@@ -34,8 +35,8 @@ struct TemplateData {
   bool change_measured = false;  ///< change_envelope comes from several frames, so its scale is known
 
   ElementType reference_type = ElementType::u8;
-  std::vector<std::byte> reference;  ///< the first frame's samples; empty: none
-  double learn_seconds = 0;          ///< not saved
+  CountedVector<std::byte> reference;  ///< the first frame's samples; empty: none
+  double learn_seconds = 0;            ///< not saved
   /// The criterion that learning used, LearnOptions::energy or threshold_sigma; 0: not this one. Not saved.
   double learned_energy = 0, learned_threshold_sigma = 0;
   std::int64_t learned_k = 0;  ///< frequencies chosen, without those for tones that drift; 0: k(). Not saved

@@ -83,7 +83,7 @@ void read_reference(ByteReader& reader, TemplateData& data) {
       bytes % element_bytes(data.reference_type) != 0) {
     reader.damaged("the reference does not fit its shape");
   }
-  data.reference = reader.get_vector<std::byte>(bytes);
+  data.reference = reader.get_vector<std::byte, CountedAllocator<std::byte>>(bytes);
 }
 
 /// Reads the number at an offset known to be within the file.

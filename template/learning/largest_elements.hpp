@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/stages/spectrum_scan.hpp"
 
 namespace sfft::detail {
@@ -72,7 +73,7 @@ class PartialSelection {
   const cpu::SpectrumScanKernels* kernels_;
   std::int64_t k_;
   double level_;
-  std::vector<SpectrumElement> elements_;
+  CountedVector<SpectrumElement> elements_;
   std::vector<double> sums_;
   double largest_outside_ = 0;
 };
@@ -96,7 +97,7 @@ class LargestElements {
     return suggested_ && static_cast<std::int64_t>(all_.elements_.size()) < all_.k_;
   }
 
-  const std::vector<SpectrumElement>& largest() const noexcept { return all_.elements_; }
+  const CountedVector<SpectrumElement>& largest() const noexcept { return all_.elements_; }
   /// Σ multiplicity × power over each cell, without the largest.
   const std::vector<double>& sums() const noexcept { return all_.sums_; }
   double largest_outside() const noexcept { return all_.largest_outside_; }

@@ -3,6 +3,7 @@
 #include "kernels/cpu/platform/large_buffer.hpp"
 
 #include <new>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -24,8 +25,9 @@ void LargeBufferDelete::operator()(std::byte* memory) const noexcept {
 LargeBuffer make_large_buffer(std::size_t bytes) {
   const bool large = bytes >= kLargePage;
   const std::size_t alignment = large ? kLargePage : kSmallAlignment;
+  MemoryShare share(bytes);
   LargeBuffer buffer(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment})),
-                     {alignment});
+                     {alignment, std::move(share)});
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   // Advice that the system is free to ignore.
   if (large) static_cast<void>(madvise(buffer.get(), bytes / kLargePage * kLargePage, MADV_HUGEPAGE));

@@ -5,17 +5,20 @@
 #include <cstddef>
 #include <memory>
 
+#include "kernels/base/memory_budget.hpp"
+
 namespace sfft::detail::cpu {
 
 struct LargeBufferDelete {
   std::size_t alignment = 0;
+  MemoryShare share{};
   void operator()(std::byte* memory) const noexcept;
 };
 using LargeBuffer = std::unique_ptr<std::byte, LargeBufferDelete>;
 
 /// At least `bytes`, aligned to 64 bytes or more. Asks the system for large pages where they may help: a
-/// fresh array then causes fewer page faults, and strided passes cause fewer TLB misses. Throws
-/// std::bad_alloc.
+/// fresh array then causes fewer page faults, and strided passes cause fewer TLB misses. Counts in the
+/// thread's MemoryBudget. Throws std::bad_alloc, and Error(out_of_memory) beyond the limit of that budget.
 LargeBuffer make_large_buffer(std::size_t bytes);
 
 /// An array of uninitialised numbers.

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/base/run_scope.hpp"
 
 namespace sfft::detail::cpu {
@@ -75,8 +76,8 @@ class ThreadPool {
 
 /// Calls job(i, thread) for i < count on the threads of a pool, or on the caller's thread
 /// without one. Jobs may throw: a pool still calls all of them, then rethrows the
-/// exception of the lowest-numbered job. Jobs may poll (kernels/base/run_scope.hpp), and no job begins after
-/// a request to stop.
+/// exception of the lowest-numbered job. Their memory counts in the caller's budget. Jobs may poll
+/// (kernels/base/run_scope.hpp), and no job begins after a request to stop.
 template <class Job>
 void for_each(ThreadPool* pool, std::size_t count, const Job& job) {
   LoopPolls polls(static_cast<std::int64_t>(count));
@@ -88,9 +89,11 @@ void for_each(ThreadPool* pool, std::size_t count, const Job& job) {
     return;
   }
   std::vector<std::exception_ptr> failures(count);
+  MemoryBudget* const budget = MemoryBudget::current();
   pool->run(static_cast<std::int64_t>(count), [&](std::int64_t i, int thread) {
     const auto at = static_cast<std::size_t>(i);
     const RunScope::Use use(polls.scope());
+    const MemoryBudget::Use counted(budget);
     try {
       polls.poll();
       job(at, thread);

@@ -47,7 +47,7 @@ LineFft<Real>::Bluestein::Bluestein(std::int64_t n, std::int64_t inner, Isa isa)
       kernels_(small_fft_kernels<Real>(isa)),
       convolution_(length_, block_, isa) {
   const auto size = static_cast<std::size_t>(length_);
-  std::vector<double> buffer(4 * size);
+  CountedVector<double> buffer(4 * size);
   const SplitBuffers<double> wrapped{&buffer[0], &buffer[size], &buffer[2 * size], &buffer[3 * size]};
   for (std::int64_t j = 0; j < n; ++j) {
     const std::complex<double> root = unit_root(multiply_mod(j, j, 2 * n), 2 * n);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 namespace sfft::detail::cpu {
@@ -25,8 +26,8 @@ struct LineFft<Real>::Bluestein {
   std::int64_t block_;   ///< columns at a time
   const SmallFftKernels<Real>& kernels_;
   LineFft convolution_;
-  std::vector<Real> chirp_re_, chirp_im_;
-  std::vector<Real> kernel_re_, kernel_im_;  ///< FFT of conj(c), wrapped, over M
+  CountedVector<Real> chirp_re_, chirp_im_;
+  CountedVector<Real> kernel_re_, kernel_im_;  ///< FFT of conj(c), wrapped, over M
 };
 
 }  // namespace sfft::detail::cpu

@@ -21,7 +21,7 @@ std::complex<Real> turn_root(std::int64_t p, std::int64_t j, std::int64_t n) {
 }
 
 template <class Real>
-void append_wide_roots(std::int64_t m, std::int64_t radix, std::vector<Real>& roots) {
+void append_wide_roots(std::int64_t m, std::int64_t radix, CountedVector<Real>& roots) {
   for (std::int64_t p = 0; p < m; ++p) {
     for (std::int64_t j = 1; j < radix; ++j) {
       const std::complex<Real> root = turn_root<Real>(p, j, m * radix);
@@ -32,7 +32,7 @@ void append_wide_roots(std::int64_t m, std::int64_t radix, std::vector<Real>& ro
 }
 
 template <class Real>
-void append_odd_roots(std::int64_t m, std::int64_t radix, std::vector<Real>& roots) {
+void append_odd_roots(std::int64_t m, std::int64_t radix, CountedVector<Real>& roots) {
   for (std::int64_t k = 0; k <= radix / 2; ++k)
     roots.push_back(static_cast<Real>(unit_root(k, radix).real()));
   for (std::int64_t k = 0; k <= radix / 2; ++k)
@@ -42,7 +42,7 @@ void append_odd_roots(std::int64_t m, std::int64_t radix, std::vector<Real>& roo
 
 template <class Real>
 void append_narrow_roots(const PassChoice& pass, std::int64_t group, std::int64_t lanes,
-                         std::vector<Real>& roots) {
+                         CountedVector<Real>& roots) {
   for (std::int64_t p = 0; p < pass.m; p += group) {
     const std::int64_t first = std::min(p * pass.s, pass.m * pass.s - lanes);
     for (std::int64_t j = 1; j < pass.radix; ++j) {

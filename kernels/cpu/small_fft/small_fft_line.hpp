@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 
@@ -71,7 +72,7 @@ class LineFft {
   std::int64_t n_, inner_;
   const SmallFftKernels<Real>* kernels_;
   std::vector<Step> steps_;
-  std::vector<Real> roots_;
+  CountedVector<Real> roots_;
   double flops_ = 0;
   std::unique_ptr<const Bluestein> bluestein_;
 };

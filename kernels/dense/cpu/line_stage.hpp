@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/cpu/stages/short_lines.hpp"
@@ -71,8 +72,8 @@ class RowStage {
   bool real_;
   cpu::SmallFft<Real> fft_;
   cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< for rows that stay in registers
-  bool reads_ = false, writes_ = false;    ///< whether its first and last pass handle complex values
-  std::vector<Real> roots_re_, roots_im_;  ///< for unpacking
+  bool reads_ = false, writes_ = false;      ///< whether its first and last pass handle complex values
+  CountedVector<Real> roots_re_, roots_im_;  ///< for unpacking
 };
 
 /// FFTs of length n across rows of `columns` complex values, whose starts are `pitch` values apart. Works in

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 #include "kernels/cpu/stages/short_lines.hpp"
@@ -66,7 +67,7 @@ class SignalGroup {
   cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< for signals that stay in registers
   cpu::LineFft<Real> line_;
   std::optional<cpu::SmallFft<Real>> slower_;  ///< the other dimensions
-  std::vector<Real> roots_re_, roots_im_;      ///< for unpacking
+  CountedVector<Real> roots_re_, roots_im_;    ///< for unpacking
   std::int64_t reals_;                         ///< reals in each buffer before the scratch memory of the
                                                ///< lines
   std::size_t buffer_reals_;

@@ -6,6 +6,8 @@
 #include <new>
 #include <span>
 
+#include "kernels/base/memory_budget.hpp"
+
 namespace sfft::detail {
 
 /// The caller's workspace, which is checked, or one for this call. A small workspace is on the stack, because
@@ -35,6 +37,7 @@ class Scratch {
   static constexpr std::size_t kSmallBytes = 4096;
   alignas(64) std::byte small_[kSmallBytes];  // not initialised
   std::byte* data_;
+  MemoryShare share_;
   std::byte* own_ = nullptr;
 };
 

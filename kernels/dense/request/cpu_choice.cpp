@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernels/base/elapsed.hpp"
+#include "kernels/base/memory_budget.hpp"
 #include "kernels/dense/request/choice.hpp"
 #include "kernels/dense/request/cpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
@@ -39,9 +40,10 @@ std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, co
 template <class Real>
 double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem) {
   const std::size_t sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
-  std::vector<Real> signals(static_cast<std::size_t>(span_points(problem)) * sample / sizeof(Real), Real(1));
-  std::vector<std::complex<Real>> spectra(static_cast<std::size_t>(total_spectrum_points(problem)));
-  std::vector<std::byte> memory(runner.workspace_bytes() + 64);
+  CountedVector<Real> signals(static_cast<std::size_t>(span_points(problem)) * sample / sizeof(Real),
+                              Real(1));
+  CountedVector<std::complex<Real>> spectra(static_cast<std::size_t>(total_spectrum_points(problem)));
+  CountedVector<std::byte> memory(runner.workspace_bytes() + 64);
   std::byte* workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
   const ElementType type = own_type<Real>(problem);
   return median_us([&] {

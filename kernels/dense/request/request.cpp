@@ -167,6 +167,7 @@ void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes
 
 void Scratch::take(std::span<std::byte> given, std::size_t bytes) {
   if (given.empty()) {
+    share_ = MemoryShare(bytes);
     data_ = own_ = static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow));
     if (own_ == nullptr) {
       throw Error(ErrorCode::out_of_memory,
