@@ -13,6 +13,8 @@
 
 namespace sfft {
 
+struct Discovery;
+
 /// What discover() looks for, and how carefully.
 struct DiscoverOptions {
   /// The samples that verify the result of discovery.
@@ -43,6 +45,10 @@ struct DiscoverOptions {
   double confidence = 1e-9;
   /// The samples that verify the answer.
   Check check = Check::automatic;
+  /// If run_with_control() stops the call, this receives what was found until then, with `verified` false and
+  /// an infinite `missed_bound`: after a stop during the search, the frequencies of the rounds until then;
+  /// after a stop during the dense transform, what the search had found. Unspecified if the call returns.
+  Discovery* until_stopped = nullptr;
 };
 
 /// The result of discovery: a spectrum at the support that was found, and how it was checked. `verified` says

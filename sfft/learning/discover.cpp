@@ -14,6 +14,7 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/elapsed.hpp"
 #include "kernels/base/log.hpp"
+#include "kernels/base/run_scope.hpp"
 #include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
@@ -215,6 +216,19 @@ void undo_scale(Discovery& discovery, int exponent) {
   }
 }
 
+/// For a call that is stopped before a search, or without one.
+Discovery nothing_found(const detail::DiscoveryTarget& target) {
+  Discovery none;
+  none.spectrum.support = std::make_shared<const std::vector<std::int64_t>>();
+  none.spectrum.shape = target.shape;
+  none.spectrum.domain = domain_of(target.samples.type());
+  none.spectrum.backend = target.backend;
+  none.verified = false;
+  none.missed_bound = std::numeric_limits<double>::infinity();
+  none.reason = "stopped on request before anything was found";
+  return none;
+}
+
 std::string named(const Shape& shape, bool real) {
   return fmt::format("{} {}", real ? "real" : "complex", shape.to_string());
 }
@@ -391,12 +405,26 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   ScaledSamples samples(target.samples);
   DiscoveryResult result;
   std::int64_t read_in_vain = 0;
-  do {
-    read_in_vain += result.samples;
-    result = twice ? run_discovery<double>(samples, shape, request)
-                   : run_discovery<float>(samples, shape, request);
-    // The scale grows by a factor of millions each time, so this ends soon.
-  } while (samples.outgrown());
+  // The caller gets what was found in any case, even if it is of little use.
+  const auto keep = [&](DiscoveryResult&& so_far) {
+    if (options.until_stopped == nullptr) return;
+    const RunScope::Use none(nullptr);
+    *options.until_stopped =
+        to_discovery(std::move(so_far), target, options.k.value_or(0), samples.exponent());
+    options.until_stopped->missed_bound = std::numeric_limits<double>::infinity();
+  };
+  DiscoveryResult so_far;
+  try {
+    do {
+      read_in_vain += result.samples;
+      result = twice ? run_discovery<double>(samples, shape, request, &so_far)
+                     : run_discovery<float>(samples, shape, request, &so_far);
+      // The scale grows by a factor of millions each time, so this ends soon.
+    } while (samples.outgrown());
+  } catch (const Stopped&) {
+    keep(std::move(so_far));
+    throw;
+  }
   result.samples += read_in_vain;
   log_decision("discovery", [&] {
     return fmt::format("{}: {} frequencies from {} samples in {} rounds, {}: {}", named(shape, real),
@@ -409,6 +437,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   if (result.verified || !dense_allowed)
     return to_discovery(std::move(result), target, options.k.value_or(0), samples.exponent());
   why = result.reason;
+  keep(std::move(result));
   return std::nullopt;
 }
 

@@ -29,6 +29,8 @@ class DiscoveryDriver {
         comb_(sampler_) {}
 
   DiscoveryResult run();
+  /// What a run that was stopped had found.
+  DiscoveryResult until_stopped();
 
  private:
   /// Largest number of rounds of one kind. Each round doubles the buckets or finds something, so either a few

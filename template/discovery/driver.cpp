@@ -138,11 +138,28 @@ SFFT_INSTANTIATE(double)
 #undef SFFT_INSTANTIATE
 
 template <class Real>
-DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request) {
-  return DiscoveryDriver<Real>(signal, shape, request).run();
+DiscoveryResult DiscoveryDriver<Real>::until_stopped() {
+  result_.verified = false;
+  result_.reason = "stopped on request before it was complete";
+  result_.samples = sampler_.samples() + result_.check_samples;
+  return std::move(result_);
 }
 
-template DiscoveryResult run_discovery<float>(SampleReader&, const Shape&, const DiscoveryRequest&);
-template DiscoveryResult run_discovery<double>(SampleReader&, const Shape&, const DiscoveryRequest&);
+template <class Real>
+DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request,
+                              DiscoveryResult* until_stopped) {
+  DiscoveryDriver<Real> driver(signal, shape, request);
+  try {
+    return driver.run();
+  } catch (const Stopped&) {
+    if (until_stopped != nullptr) *until_stopped = driver.until_stopped();
+    throw;
+  }
+}
+
+template DiscoveryResult run_discovery<float>(SampleReader&, const Shape&, const DiscoveryRequest&,
+                                              DiscoveryResult*);
+template DiscoveryResult run_discovery<double>(SampleReader&, const Shape&, const DiscoveryRequest&,
+                                               DiscoveryResult*);
 
 }  // namespace sfft::detail

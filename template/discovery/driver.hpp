@@ -11,10 +11,16 @@ namespace sfft::detail {
 /// none or if frequencies share a residue class. Fresh samples then decide `verified`. The number of rounds
 /// is bounded, and their predicted time by the request's limits. Signals may be complex or real; the result
 /// of a real one holds both frequencies of each conjugate pair.
+///
+/// If the call is stopped, `until_stopped` (or null) receives what was found until then, before Stopped is
+/// thrown.
 template <class Real>
-DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request);
+DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request,
+                              DiscoveryResult* until_stopped = nullptr);
 
-extern template DiscoveryResult run_discovery<float>(SampleReader&, const Shape&, const DiscoveryRequest&);
-extern template DiscoveryResult run_discovery<double>(SampleReader&, const Shape&, const DiscoveryRequest&);
+extern template DiscoveryResult run_discovery<float>(SampleReader&, const Shape&, const DiscoveryRequest&,
+                                                     DiscoveryResult*);
+extern template DiscoveryResult run_discovery<double>(SampleReader&, const Shape&, const DiscoveryRequest&,
+                                                      DiscoveryResult*);
 
 }  // namespace sfft::detail

@@ -119,6 +119,38 @@ TEST(RunControl, AReportStopsTheCall) {
   EXPECT_THROW(run_with_control({}, refuse, endless), std::domain_error);
 }
 
+/// Stops discover() in a stage; returns what it had found.
+Discovery stopped_in(const std::string& stage, const SignalView& signal) {
+  Discovery until_stopped;
+  const auto until = [&](const char* present, double) { return std::string(present).rfind(stage, 0) != 0; };
+  EXPECT_EQ(test::code_of([&] {
+              run_with_control({}, until, [&] {
+                while (true) static_cast<void>(discover(signal, {.k = 40, .until_stopped = &until_stopped}));
+              });
+            }),
+            ErrorCode::stopped);
+  return until_stopped;
+}
+
+TEST(RunControl, KeepsWhatAStoppedDiscoveryHasFound) {
+  const auto tones = noise_with_tones(1 << 20, 40, 13);
+  const auto blank = noise_with_tones(1 << 18, 0, 14);  // not verified, so a dense transform follows
+  std::vector<Discovery> stopped{stopped_in("dense transform", SignalView::line(blank))};
+  for (std::size_t found = 0; found == 0; found = stopped.back().spectrum.values.size()) {
+    stopped.push_back(stopped_in("discovery", SignalView::line(tones)));
+    ASSERT_LT(stopped.size(), 200u) << "nothing is ever found";
+  }
+  for (const Discovery& one : stopped) {
+    EXPECT_FALSE(one.verified);
+    EXPECT_TRUE(std::isinf(one.missed_bound));
+    EXPECT_FALSE(one.reason.empty());
+    EXPECT_TRUE(one.spectrum.shape == Shape{1 << 18} || one.spectrum.shape == Shape{1 << 20});
+    ASSERT_NE(one.spectrum.support, nullptr);
+    EXPECT_EQ(one.spectrum.values.size(), one.spectrum.support->size());
+    EXPECT_EQ(one.spectrum.standard_error.size(), one.spectrum.support->size());
+  }
+}
+
 TEST(RunControl, CoversItsThreadAndItsWorkAlone) {
   std::stop_source source;
   source.request_stop();
