@@ -246,18 +246,19 @@ void OutputFile::write(std::string_view bytes) {
   }
 }
 
-void OutputFile::commit() {
+void OutputFile::commit(bool sync) {
   Impl& impl = *impl_;
   if (kind() != OutputKind::file) return;
   impl.keep_mode_and_owner();
-  if (::fsync(impl.file.get()) != 0 && errno != EINVAL && errno != ENOTSUP) cannot_write(impl.path, errno);
+  if (sync && ::fsync(impl.file.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    cannot_write(impl.path, errno);
   impl.check_still_ours();
   const int folder = impl.target.folder.get();
   if (::renameat(folder, impl.temporary.c_str(), folder, impl.target.name.c_str()) != 0)
     cannot_write(impl.path, errno);
   impl.temporary.clear();
   forget_unfinished(std::exchange(impl.noted, nullptr));
-  static_cast<void>(::fsync(folder));  // the file is complete under either name
+  if (sync) static_cast<void>(::fsync(folder));  // the file is complete under either name
 }
 
 bool OutputFile::same_as(const OutputFile& other) const noexcept {
@@ -281,10 +282,10 @@ bool OutputFile::leads_to_descriptor(int descriptor) const noexcept {
          same_inode(status, impl_->target.status);
 }
 
-void write_whole(const std::string& path, std::string_view bytes) {
+void write_whole(const std::string& path, std::string_view bytes, bool sync) {
   OutputFile file(path);
   file.write(bytes);
-  file.commit();
+  file.commit(sync);
 }
 
 void rewrite_whole(const std::string& path, const std::function<std::string(bool exists)>& make) {

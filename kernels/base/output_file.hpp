@@ -42,8 +42,9 @@ class OutputFile {
 
   /// The first call opens a stream, and so waits for a FIFO's reader.
   void write(std::string_view bytes);
-  /// Syncs a file to disk and renames it into place. Call this once.
-  void commit();
+  /// Syncs a file to disk and renames it into place. Call this once. Without `sync`, a machine that loses
+  /// power soon afterwards may leave a file that is not complete.
+  void commit(bool sync = true);
 
   /// Where a regular file is prepared, for libraries that open files themselves.
   std::string temporary_path() const;
@@ -63,8 +64,8 @@ class OutputFile {
 /// ends the process calls it. Async-signal-safe.
 void remove_unfinished_files() noexcept;
 
-/// Opens, writes and commits a file whose bytes are already in memory.
-void write_whole(const std::string& path, std::string_view bytes);
+/// Opens, writes and commits a file whose bytes are already in memory; `sync` as for OutputFile::commit().
+void write_whole(const std::string& path, std::string_view bytes, bool sync = true);
 
 /// Replaces a file by what `make` returns for it, one writer at a time. From before the call of `make` until
 /// the file is in place, other threads and processes that rewrite a file in the same folder wait. The lock is
