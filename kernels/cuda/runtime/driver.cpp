@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/base/user_cache.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
@@ -133,6 +134,16 @@ class Program {
     return image;
   }
 
+  std::string ptx() {
+    check(api_.nvrtcCompileProgram(program_, 0, nullptr), "compiling a kernel");
+    std::size_t bytes = 0;  // with a zero at the end
+    check(api_.nvrtcGetPTXSize(program_, &bytes), "asking for a kernel's size");
+    std::string text(bytes, '\0');
+    check(api_.nvrtcGetPTX(program_, text.data()), "fetching a kernel");
+    text.resize(text.find('\0') == std::string::npos ? text.size() : text.find('\0'));
+    return text;
+  }
+
  private:
   void check(nvrtcResult status, const char* what) const {
     if (status == NVRTC_SUCCESS) return;
@@ -189,6 +200,43 @@ void check_driver(CUresult status, const char* what) {
 std::vector<char> compile(const std::string& source, std::span<const SourceHeader> headers,
                           std::span<const std::string> options, const std::string& architecture) {
   return Program(nvrtc(), source, headers).cubin(options, architecture);
+}
+
+std::vector<char> compile_by_driver(const std::string& source) {
+  const std::string ptx = Program(nvrtc(), source, {}).ptx();
+  const Driver& api = driver();
+  CUlinkState state = nullptr;
+  check_driver(api.cuLinkCreate(0, nullptr, nullptr, &state), "preparing to compile PTX");
+  std::vector<char> image;
+  void* code = nullptr;
+  std::size_t bytes = 0;
+  CUresult status = api.cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(ptx.c_str()), ptx.size() + 1,
+                                      "sfft.ptx", 0, nullptr, nullptr);
+  if (status == CUDA_SUCCESS) status = api.cuLinkComplete(state, &code, &bytes);
+  if (status == CUDA_SUCCESS)
+    image.assign(static_cast<const char*>(code), static_cast<const char*>(code) + bytes);
+  static_cast<void>(api.cuLinkDestroy(state));
+  check_driver(status, "compiling PTX");
+  return image;
+}
+
+std::vector<char> cached_image(const std::string& key, const std::function<std::vector<char>()>& make) {
+  constexpr const char* kKind = "kernels";
+  const std::shared_ptr<const UserCache> cache = UserCache::global();
+  const std::string full_key = nvrtc_version() + '\n' + key;
+  if (const auto image = cache->find(kKind, full_key)) return {image->begin(), image->end()};
+  std::vector<char> image = make();
+  cache->store(kKind, full_key, {image.data(), image.size()});
+  return image;
+}
+
+const std::string& nvrtc_version() {
+  static const std::string version = [] {
+    int major = 0, minor = 0;
+    static_cast<void>(nvrtc().nvrtcVersion(&major, &minor));
+    return fmt::format("NVRTC {}.{}", major, minor);
+  }();
+  return version;
 }
 
 Module::Module(const void* image) {

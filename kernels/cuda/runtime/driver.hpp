@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <nvrtc.h>
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ namespace sfft::detail::cuda {
   X(cuGetErrorString)                            \
   X(cuLaunchKernel)                              \
   X(cuLaunchKernelEx)                            \
+  X(cuLinkAddData)                               \
+  X(cuLinkComplete)                              \
+  X(cuLinkCreate)                                \
+  X(cuLinkDestroy)                               \
   X(cuMemcpyDtoH)                                \
   X(cuMemcpyHtoD)                                \
   X(cuMemcpyHtoDAsync)                           \
@@ -38,14 +43,12 @@ namespace sfft::detail::cuda {
   X(cuOccupancyMaxActiveClusters)
 
 #define SFFT_NVRTC_FUNCTIONS(X) \
-  X(nvrtcAddNameExpression)     \
   X(nvrtcCompileProgram)        \
   X(nvrtcCreateProgram)         \
   X(nvrtcDestroyProgram)        \
   X(nvrtcGetCUBIN)              \
   X(nvrtcGetCUBINSize)          \
   X(nvrtcGetErrorString)        \
-  X(nvrtcGetLoweredName)        \
   X(nvrtcGetPTX)                \
   X(nvrtcGetPTXSize)            \
   X(nvrtcGetProgramLog)         \
@@ -85,6 +88,14 @@ struct SourceHeader {
 /// missing or rejects the source; the message then quotes the first lines of its log.
 std::vector<char> compile(const std::string& source, std::span<const SourceHeader> headers,
                           std::span<const std::string> options, const std::string& architecture);
+/// The same by way of PTX for NVRTC's default architecture, which the driver compiles for the current GPU.
+/// Some sources become faster code this way.
+std::vector<char> compile_by_driver(const std::string& source);
+/// The machine code that this user's processes stored for the same compiler and key (UserCache), otherwise
+/// what `make` returns, which is then stored.
+std::vector<char> cached_image(const std::string& key, const std::function<std::vector<char>()>& make);
+/// "NVRTC 13.0". Throws Error(backend_unavailable) if it is missing.
+const std::string& nvrtc_version();
 
 /// Code loaded into the current context; unloaded with its owner.
 class Module {

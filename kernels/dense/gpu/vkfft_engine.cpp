@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // VkFFT (Tolmachev, IEEE Access 11, 2023) as a dense engine. Its header calls libcuda and libnvrtc. Those
 // calls are redirected to the functions of kernels/cuda/runtime/driver.hpp, so that the library links
-// neither.
+// neither. The machine code of its kernels is kept in the user's cache.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <clocale>
 #include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
@@ -24,12 +28,52 @@ namespace sfft::detail::vkfft_calls {
   }
 SFFT_DRIVER_FUNCTIONS(SFFT_CALL)
 #undef SFFT_CALL
-#define SFFT_CALL(name)             \
-  inline auto find_##name() {       \
-    return cuda::find_nvrtc().name; \
+
+/// Stands for an nvrtcProgram.
+struct Program {
+  std::string source;
+  std::vector<char> image;
+};
+inline Program& program_of(nvrtcProgram program) {
+  return *reinterpret_cast<Program*>(program);
+}
+inline nvrtcResult create(nvrtcProgram* program, const char* source, const char*, int, const char* const*,
+                          const char* const*) {
+  *program = reinterpret_cast<nvrtcProgram>(new (std::nothrow) Program{source, {}});
+  return *program == nullptr ? NVRTC_ERROR_OUT_OF_MEMORY : NVRTC_SUCCESS;
+}
+inline nvrtcResult compile(nvrtcProgram program, int, const char* const*) {
+  try {
+    int device = 0;
+    cuda::check(cudaGetDevice(&device), "finding the GPU for VkFFT");
+    const cuda::DeviceInfo& info = cuda::device_info(device);
+    const std::string& source = program_of(program).source;
+    program_of(program).image = cuda::cached_image(
+        fmt::format("driver {}, sm_{}{}\n{}", cuda::driver_version(), info.major, info.minor, source),
+        [&] { return cuda::compile_by_driver(source); });
+    return NVRTC_SUCCESS;
+  } catch (const std::exception&) {
+    return NVRTC_ERROR_COMPILATION;
   }
-SFFT_NVRTC_FUNCTIONS(SFFT_CALL)
-#undef SFFT_CALL
+}
+inline nvrtcResult image_bytes(nvrtcProgram program, std::size_t* bytes) {
+  *bytes = program_of(program).image.size();
+  return NVRTC_SUCCESS;
+}
+inline nvrtcResult image(nvrtcProgram program, char* to) {
+  const std::vector<char>& from = program_of(program).image;
+  std::copy(from.begin(), from.end(), to);
+  return NVRTC_SUCCESS;
+}
+inline nvrtcResult destroy(nvrtcProgram* program) {
+  delete &program_of(*program);
+  *program = nullptr;
+  return NVRTC_SUCCESS;
+}
+inline nvrtcResult no_log(nvrtcProgram, char* log) {
+  *log = '\0';
+  return NVRTC_SUCCESS;
+}
 
 /// VkFFT prints its errors, but here its return codes report them.
 inline int print(const char*, ...) {
@@ -48,14 +92,13 @@ inline int print(const char*, ...) {
 #define cuModuleGetGlobal(...) sfft::detail::vkfft_calls::find_cuModuleGetGlobal()(__VA_ARGS__)
 #define cuModuleLoadDataEx(...) sfft::detail::vkfft_calls::find_cuModuleLoadDataEx()(__VA_ARGS__)
 #define cuModuleUnload(...) sfft::detail::vkfft_calls::find_cuModuleUnload()(__VA_ARGS__)
-#define nvrtcAddNameExpression(...) sfft::detail::vkfft_calls::find_nvrtcAddNameExpression()(__VA_ARGS__)
-#define nvrtcCompileProgram(...) sfft::detail::vkfft_calls::find_nvrtcCompileProgram()(__VA_ARGS__)
-#define nvrtcCreateProgram(...) sfft::detail::vkfft_calls::find_nvrtcCreateProgram()(__VA_ARGS__)
-#define nvrtcDestroyProgram(...) sfft::detail::vkfft_calls::find_nvrtcDestroyProgram()(__VA_ARGS__)
-#define nvrtcGetErrorString(...) sfft::detail::vkfft_calls::find_nvrtcGetErrorString()(__VA_ARGS__)
-#define nvrtcGetPTX(...) sfft::detail::vkfft_calls::find_nvrtcGetPTX()(__VA_ARGS__)
-#define nvrtcGetPTXSize(...) sfft::detail::vkfft_calls::find_nvrtcGetPTXSize()(__VA_ARGS__)
-#define nvrtcGetProgramLog(...) sfft::detail::vkfft_calls::find_nvrtcGetProgramLog()(__VA_ARGS__)
+#define nvrtcCreateProgram sfft::detail::vkfft_calls::create
+#define nvrtcCompileProgram sfft::detail::vkfft_calls::compile
+#define nvrtcGetPTXSize sfft::detail::vkfft_calls::image_bytes
+#define nvrtcGetPTX sfft::detail::vkfft_calls::image
+#define nvrtcGetProgramLog sfft::detail::vkfft_calls::no_log
+#define nvrtcDestroyProgram sfft::detail::vkfft_calls::destroy
+#define nvrtcGetErrorString(result) "NVRTC failed"
 #define printf sfft::detail::vkfft_calls::print
 #define VKFFT_BACKEND 1
 #include <vkFFT.h>
@@ -71,18 +114,21 @@ std::mutex& planning_mutex() {
   return mutex;
 }
 
-/// One VkFFT application for both directions. Buffers and stream are part of its state, so concurrent calls
-/// run one after another.
+/// The transforms of one VkFFT application. Inverse real transforms work in place, because VkFFT's long lines
+/// are wrong otherwise.
+enum class Directions { both, forward, inverse };
+
+/// A VkFFT application. Buffers and stream are part of its state, so concurrent calls run one after another.
 class Application {
  public:
-  Application(const DenseProblem& problem, bool double_precision);
+  Application(const DenseProblem& problem, bool double_precision, Directions directions);
   ~Application();
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;
 
   std::size_t temporary_bytes() const noexcept { return temporary_bytes_; }
-  /// `to` is in the problem's contiguous layout; real rows are padded to those of the spectrum. Complex
-  /// transforms read `from`; real ones work in place.
+  /// The arrays are contiguous. For inverse real transforms both are the same, and real rows are padded to
+  /// those of the spectrum; complex arrays may be the same.
   void run(bool inverse, void* from, void* to, std::byte* temporary, cuda::Stream stream);
 
  private:
@@ -93,7 +139,7 @@ class Application {
   CUdevice device_ = 0;
   cudaStream_t stream_ = nullptr;
   void *from_ = nullptr, *to_ = nullptr;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0, input_bytes_ = 0;
   std::size_t temporary_bytes_ = 0;
   int ordinal_ = 0;
   VkFFTApplication application_ = {};
@@ -112,7 +158,8 @@ std::uint64_t set_sizes(const DenseProblem& problem, VkFFTConfiguration& configu
   return rank;
 }
 
-Application::Application(const DenseProblem& problem, bool double_precision) : ordinal_(problem.device) {
+Application::Application(const DenseProblem& problem, bool double_precision, Directions directions)
+    : ordinal_(problem.device) {
   cuda::check_driver(cuda::driver().cuDeviceGet(&device_, problem.device), "finding a GPU for VkFFT");
   static_cast<void>(cuda::nvrtc());
   cuda::check(cudaFree(nullptr), "preparing a GPU for VkFFT");  // makes its context current
@@ -127,10 +174,18 @@ Application::Application(const DenseProblem& problem, bool double_precision) : o
   bytes_ = static_cast<std::uint64_t>(total_spectrum_points(problem)) * (double_precision ? 16 : 8);
   configuration.buffer = &to_;
   configuration.bufferSize = &bytes_;
-  if (!problem.real) {
+  configuration.makeForwardPlanOnly = directions == Directions::forward;
+  configuration.makeInversePlanOnly = directions == Directions::inverse;
+  if (!problem.real || directions != Directions::inverse) {
+    input_bytes_ = bytes_;
     configuration.isInputFormatted = 1;
     configuration.inputBuffer = &from_;
-    configuration.inputBufferSize = &bytes_;
+    configuration.inputBufferSize = &input_bytes_;
+    if (problem.real) {
+      // The strides of the other dimensions and of the batch follow from this one.
+      configuration.inputBufferStride[0] = static_cast<std::uint64_t>(problem.row_points());
+      input_bytes_ = static_cast<std::uint64_t>(total_points(problem)) * (double_precision ? 8 : 4);
+    }
   }
   VkFFTResult result = VKFFT_SUCCESS;
   {
@@ -178,6 +233,7 @@ void Application::release_temporary() {
 /// GPU and waits.
 bool Application::splits_launches() const noexcept {
   for (const VkFFTPlan* plan : {application_.localFFTPlan, application_.localFFTPlan_inverse}) {
+    if (plan == nullptr) continue;
     for (std::uint64_t d = 0; d < application_.configuration.FFTdim; ++d) {
       for (std::uint64_t i = 0; i < plan->numAxisUploads[d]; ++i) {
         if (plan->axes[d][i].pushConstants.structSize > 0) return true;
@@ -206,12 +262,18 @@ void Application::run(bool inverse, void* from, void* to, std::byte* temporary, 
 template <class Real>
 class VkfftEngine final : public GpuDenseEngine<Real> {
  public:
-  explicit VkfftEngine(const DenseProblem& problem)
-      : problem_(problem), contiguous_(problem.contiguous()), application_(problem, sizeof(Real) == 8) {}
+  explicit VkfftEngine(const DenseProblem& problem) : problem_(problem), contiguous_(problem.contiguous()) {
+    constexpr bool kDouble = sizeof(Real) == 8;
+    if (!problem.real && !problem.forward_only) {
+      forward_.emplace(problem, kDouble, Directions::both);
+      return;
+    }
+    forward_.emplace(problem, kDouble, Directions::forward);
+    if (!problem.forward_only) inverse_.emplace(problem, kDouble, Directions::inverse);
+  }
 
   std::size_t workspace_bytes() const noexcept override {
-    return application_.temporary_bytes() +
-           (problem_.real || !contiguous_ ? cuda::aligned(spectrum_bytes()) : 0);
+    return temporary_bytes() + (problem_.real || !contiguous_ ? cuda::aligned(spectrum_bytes()) : 0);
   }
   bool reads(ElementType type) const noexcept override { return !problem_.real || !is_complex(type); }
   bool writes_strides() const noexcept override { return true; }
@@ -219,27 +281,28 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
                std::byte* workspace, CUstream_st* stream) const override {
     void* from = const_cast<void*>(signals);  // VkFFT does not write it, unless it is the output
-    const bool packs = problem_.real || !contiguous_ || type != element_type_of<std::complex<Real>>::value;
-    if (packs) {  // one scaled copy to the memory that is transformed in place
-      cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, padded_row()), signals,
-                        static_cast<cuda::Element>(type), spectra, sample_type(), static_cast<double>(scale),
+    const bool packs = !contiguous_ || type != own_type<Real>(problem_);
+    if (packs) {  // one scaled copy
+      from = problem_.real ? static_cast<void*>(workspace + temporary_bytes()) : spectra;
+      cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, problem_.row_points()), signals,
+                        static_cast<cuda::Element>(type), from, sample_type(), static_cast<double>(scale),
                         stream);
-      from = spectra;
     }
-    application_.run(false, from, spectra, workspace, stream);
+    forward_->run(false, from, spectra, workspace, stream);
+    const cuda::Element complex = static_cast<cuda::Element>(element_type_of<std::complex<Real>>::value);
     if (!packs && scale != 1)
-      cuda::launch_copy(cuda::copy_rows(1, total_spectrum_points(problem_), 0, 0), spectra, sample_type(),
-                        spectra, sample_type(), static_cast<double>(scale), stream);
+      cuda::launch_copy(cuda::copy_rows(1, total_spectrum_points(problem_), 0, 0), spectra, complex, spectra,
+                        complex, static_cast<double>(scale), stream);
   }
 
   void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
                CUstream_st* stream) const override {
-    void* from = const_cast<std::complex<Real>*>(spectra);
     void* to = signals;
     const bool unpacks = problem_.real || !contiguous_;
-    if (unpacks) to = workspace + application_.temporary_bytes();
+    if (unpacks) to = workspace + temporary_bytes();
     if (problem_.real) cuda::copy_on_device(to, spectra, spectrum_bytes(), stream);
-    application_.run(true, from, to, workspace, stream);
+    (inverse_ ? *inverse_ : *forward_)
+        .run(true, const_cast<std::complex<Real>*>(spectra), to, workspace, stream);
     if (unpacks || scale != 1)
       cuda::launch_copy(
           signal_grid(problem_, unpacks ? Side::packed : Side::strided, Side::strided, padded_row()), to,
@@ -258,9 +321,14 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
   }
   cuda::Element sample_type() const noexcept { return static_cast<cuda::Element>(own_type<Real>(problem_)); }
 
+  std::size_t temporary_bytes() const noexcept {
+    return std::max(forward_->temporary_bytes(), inverse_ ? inverse_->temporary_bytes() : 0);
+  }
+
   DenseProblem problem_;
   bool contiguous_;
-  mutable Application application_;
+  mutable std::optional<Application> forward_;  ///< of complex problems: for both directions
+  mutable std::optional<Application> inverse_;  ///< of real problems
 };
 
 }  // namespace

@@ -24,7 +24,9 @@ struct DenseProblem {
   std::int64_t batch = 1;
   dense::Options::Strides strides;
   int device = 0;
-  bool forward_only = false;  ///< inverse() is never called
+  bool forward_only = false;   ///< inverse() is never called
+  bool own_type_only = false;  ///< the engine need not read 8-bit and 16-bit samples: kernels for them take
+                               ///< long to compile
 
   Domain domain() const noexcept { return real ? Domain::real : Domain::complex; }
   std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }

@@ -112,8 +112,10 @@ DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& o
 }
 
 DenseProblem contiguous_problem(const DenseProblem& problem, std::int64_t batch) {
-  return {problem.shape,  problem.real,        batch, contiguous_strides(problem.shape),
-          problem.device, problem.forward_only};
+  DenseProblem packed = problem;
+  packed.batch = batch;
+  packed.strides = contiguous_strides(problem.shape);
+  return packed;
 }
 
 bool padded_for_spectrum(const DenseProblem& problem) noexcept {

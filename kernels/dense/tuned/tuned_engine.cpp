@@ -28,7 +28,7 @@ using tuned::TransformPolicy;
 /// float plan are not worth a kernel.
 template <class Real>
 std::vector<ElementType> read_types(const DenseProblem& problem) {
-  if (!problem.real) return {own_type<Real>(problem)};
+  if (!problem.real || problem.own_type_only) return {own_type<Real>(problem)};
   return {own_type<Real>(problem), ElementType::u8, ElementType::u16};
 }
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up sources that the process has already compiled, and compiles the others on all cores.
+// Looks up sources that this process or another one has already compiled, and compiles the others on all
+// cores.
 #include "kernels/dense/tuned/codegen/compiler.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "kernels/base/embedded.hpp"
 #include "kernels/base/host_resources.hpp"
+#include "kernels/base/user_cache.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "sfft/error.hpp"
 
@@ -33,10 +38,29 @@ const std::vector<cuda::SourceHeader>& headers() {
   return all;
 }
 
-Compiled compile_one(const std::string& source, const std::string& architecture) {
+/// A hash of all headers.
+const std::string& headers_version() {
+  static const std::string version = [] {
+    std::string all;
+    for (const cuda::SourceHeader& header : headers()) all += header.name + '\n' + header.text;
+    return fmt::format("headers {:016x}", hash_of(all));
+  }();
+  return version;
+}
+
+Compiled compile_one(const std::string& source, const std::string& architecture, bool may_compile) {
   static const std::vector<std::string> kOptions{"--std=c++17", "--device-as-default-execution-space"};
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}", headers_version(), architecture, fmt::join(kOptions, " "), source);
   try {
-    return {cuda::compile(source, headers(), kOptions, architecture), ""};
+    return {cuda::cached_image(key,
+                               [&] {
+                                 if (!may_compile)
+                                   throw Error(ErrorCode::backend_unavailable,
+                                               "there is no time to compile a kernel");
+                                 return cuda::compile(source, headers(), kOptions, architecture);
+                               }),
+            ""};
   } catch (const std::exception& error) {
     return {{}, error.what()};
   }
@@ -72,14 +96,23 @@ void run_on_all_cores(std::size_t count, const auto& work) {
   };
   std::vector<std::thread> helpers;
   const auto cores = static_cast<std::size_t>(usable_processors());
-  for (std::size_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(run);
+  try {
+    for (std::size_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(run);
+  } catch (const std::system_error&) {  // no more threads: these do the work
+  }
   run();
   for (std::thread& helper : helpers) helper.join();
 }
 
 }  // namespace
 
-std::vector<Compiled> compile(const std::vector<std::string>& sources, const std::string& architecture) {
+std::string compiler_version() {
+  return (cuda::find_nvrtc().why_missing.empty() ? cuda::nvrtc_version() : "no NVRTC") + ", " +
+         headers_version();
+}
+
+std::vector<Compiled> compile(const std::vector<std::string>& sources, const std::string& architecture,
+                              Deadline deadline) {
   cuda::nvrtc();
   std::map<std::string, Compiled> all;
   std::vector<std::pair<const std::string, Compiled>*> fresh;
@@ -95,10 +128,16 @@ std::vector<Compiled> compile(const std::vector<std::string>& sources, const std
       }
     }
   }
-  run_on_all_cores(fresh.size(),
-                   [&](std::size_t i) { fresh[i]->second = compile_one(fresh[i]->first, architecture); });
+  std::vector<char> late(fresh.size(), 0);
+  run_on_all_cores(fresh.size(), [&](std::size_t i) {
+    late[i] = deadline && std::chrono::steady_clock::now() >= *deadline;
+    fresh[i]->second = compile_one(fresh[i]->first, architecture, !late[i]);
+  });
   const std::lock_guard lock(memory().mutex);
-  for (const auto* entry : fresh) memory().add(architecture + entry->first, entry->second);
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    const auto& [source, compiled] = *fresh[i];
+    if (!late[i] || compiled.failure.empty()) memory().add(architecture + source, compiled);
+  }
   std::vector<Compiled> result;
   for (const std::string& source : sources) result.push_back(all[source]);
   return result;

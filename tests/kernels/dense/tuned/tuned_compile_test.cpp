@@ -3,13 +3,19 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <array>
-
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "kernels/base/embedded.hpp"
+#include "kernels/base/user_cache.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
@@ -254,6 +260,52 @@ TEST(TunedCompile, RefusalsSayWhy) {
               std::string::npos)
         << error.what();
   }
+}
+
+TEST(TunedCompile, OtherProcessesFindTheMachineCode) {
+  if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
+  std::string folder = (std::filesystem::temp_directory_path() / "sfft-kernels-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string before = detail::UserCache::global()->folder();
+  detail::UserCache::set_global(folder);
+  const std::string source = "extern \"C\" __global__ void f(int* a) { *a = ANSWER; }";
+  const auto compile = [&](const char* answer, const char* headers, const char* architecture) {
+    const std::string define = std::string("--define-macro=ANSWER=") + answer;
+    return detail::cuda::cached_image(define + headers + architecture + source, [&] {
+      return detail::cuda::compile(source, {}, std::span(&define, 1), architecture);
+    });
+  };
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder + "/kernels"), {});
+  };
+  const std::vector<char> image = compile("1", "1", "sm_80");
+  EXPECT_EQ(files(), 1);
+  for (const auto& entry : std::filesystem::directory_iterator(folder + "/kernels")) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::string text(std::filesystem::file_size(entry.path()), '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    EXPECT_NE(text.find(source), std::string::npos) << "the key is the whole source";
+  }
+  EXPECT_EQ(compile("1", "1", "sm_80"), image);
+  EXPECT_EQ(files(), 1);
+  EXPECT_NE(compile("2", "1", "sm_80"), image);
+  EXPECT_NE(compile("1", "1", "sm_90"), image);
+  EXPECT_EQ(compile("1", "2", "sm_80"), image);
+  EXPECT_EQ(files(), 4) << "options, architecture and headers are part of the key";
+  detail::UserCache::set_global(before);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(TunedCompile, NothingBeginsAfterTheDeadline) {
+  if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
+  const DenseProblem problem = dense_problem(Shape(33), false);
+  const std::string source = source_of(lay_out({problem}, rule_policy(problem, true)).kernels.front(), true);
+  const auto late = detail::tuned::compile({source}, "sm_80", std::chrono::steady_clock::now());
+  EXPECT_TRUE(late.front().image.empty());
+  EXPECT_NE(late.front().failure, "");
+  EXPECT_EQ(detail::tuned::compile({source}, "sm_80").front().failure, "")
+      << "it was not remembered as broken";
+  EXPECT_EQ(detail::tuned::compile({source}, "sm_80", std::chrono::steady_clock::now()).front().failure, "");
 }
 
 }  // namespace
