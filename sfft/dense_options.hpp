@@ -24,15 +24,24 @@ namespace sfft::dense {
 /// | vkfft    | GPU     | VkFFT, where the build found its header; needs NVRTC when it runs         |
 /// | tuned    | GPU     | this library's own kernels, generated for a size; needs NVRTC when it runs |
 /// | tensor   | GPU     | split-half on tensor cores, complex floats: powers of two, 3 to 255 points |
-/// `automatic`: the fastest for the size according to wisdom, else the one that was most often fastest:
-/// built_in, or cufft on a GPU.
+/// `automatic`: the fastest for the size according to wisdom or, on a GPU, a comparison (Planning::quick).
+/// Without either, the one that was most often fastest: built_in, or cufft on a GPU.
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufft, vkfft, tuned, tensor };
 
 /// How a dense transform is computed: where, by which engine, in which layout and scale.
 struct Options {
-  /// How much time planning may take. `estimate` follows rules and wisdom; `measure` times the engines and,
-  /// for `tuned`, kernels for this size, and adds the result to the wisdom of the process.
-  enum class Planning : std::uint8_t { estimate, measure };
+  /// How much time planning may take.
+  enum class Planning : std::uint8_t {
+    estimate,  ///< follows rules and wisdom, and times nothing
+    /// The same on the CPU. On a GPU, a problem without wisdom is planned by a comparison of cuFFT, VkFFT and
+    /// a few generated kernels, which takes about half a second the first time. It allocates GPU memory for
+    /// one signal and spectrum while it runs. The result stays in the user's cache (set_cache_folder()),
+    /// where later processes find it.
+    quick,
+    /// Times the engines and, for `tuned`, hundreds of kernels for this size, and adds the result to the
+    /// wisdom of the process.
+    measure,
+  };
   /// Factors that multiply the sums. N is the number of points of one transform.
   enum class Normalization : std::uint8_t {
     none,          ///< no factor: inverse(forward(x)) = N x
@@ -66,7 +75,7 @@ struct Options {
   /// The code that computes the transform; a named one throws backend_unavailable where it is missing.
   Engine engine = Engine::automatic;
   /// How much time planning may take.
-  Planning planning = Planning::estimate;
+  Planning planning = Planning::quick;
   /// Factors of forward and inverse transforms.
   Normalization normalization = Normalization::inverse_by_n;
   int threads = 1;  ///< CPU engines: host threads that share a batch or a transform, or kAllCores

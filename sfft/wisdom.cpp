@@ -10,6 +10,7 @@
 
 #include "kernels/base/log.hpp"
 #include "kernels/base/output_file.hpp"
+#include "kernels/base/user_cache.hpp"
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/error.hpp"
@@ -76,6 +77,10 @@ void save_wisdom(const std::string& file) {
 
 void forget_wisdom() noexcept {
   sfft::detail::Wisdom::global().clear();
+}
+
+void set_cache_folder(const std::string& folder) {
+  sfft::detail::UserCache::set_global(folder);
 }
 
 }  // namespace sfft::dense

@@ -52,12 +52,12 @@ class Selection {
     }
   }
 
-  /// Returns the fastest and adds it to the wisdom of the process. `kernel_of(runner)` gives
-  /// WisdomEntry::kernel. If no engine worked, rethrows the error of the first one.
-  template <class KernelOf>
-  Choice winner(const WisdomPlatform& platform, const WisdomProblem& problem, const KernelOf& kernel_of) {
+  /// Returns the fastest. `kernel_of(runner)` gives WisdomEntry::kernel; `remember(entry)` gets the entry. If
+  /// no engine worked, rethrows the error of the first one.
+  template <class KernelOf, class Remember>
+  Choice winner(const KernelOf& kernel_of, const Remember& remember) {
     if (best_.runner == nullptr) std::rethrow_exception(failure_);
-    Wisdom::global().add(platform, problem, {dense::to_string(best_.engine), kernel_of(*best_.runner), us_});
+    remember(WisdomEntry{dense::to_string(best_.engine), kernel_of(*best_.runner), us_});
     best_.reason = "measured: " + notes_;
     return std::move(best_);
   }

@@ -290,9 +290,9 @@ CompactChoice fastest(const CompactRequest& request, const WisdomPlatform& platf
         return std::make_unique<const DirectRunner>(request, kernel, true);
       },
       measure);
-  return selection.winner(platform, key, [](const CompactRunner& runner) {
-    return static_cast<const CompactGpuRunner&>(runner).kernel();
-  });
+  return selection.winner(
+      [](const CompactRunner& runner) { return static_cast<const CompactGpuRunner&>(runner).kernel(); },
+      [&](const WisdomEntry& entry) { Wisdom::global().add(platform, key, entry); });
 }
 
 }  // namespace

@@ -62,8 +62,11 @@ DenseChoice<Real> fastest(const DenseRequest& request) {
         engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
         [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
   }
-  return selection.winner(cpu_platform(), wisdom_problem<Real>(request.problem),
-                          [](const auto&) { return ""; });
+  return selection.winner([](const auto&) { return ""; },
+                          [&](const WisdomEntry& entry) {
+                            Wisdom::global().add(cpu_platform(), wisdom_problem<Real>(request.problem),
+                                                 entry);
+                          });
 }
 
 }  // namespace

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the engine of a dense plan on a GPU: the requested one, otherwise one by measurement or wisdom,
-// otherwise cuFFT.
+// Chooses the engine of a dense plan on a GPU: the requested one, otherwise one by measurement, wisdom or a
+// comparison, otherwise cuFFT.
 #include <fmt/format.h>
 
+#include <chrono>
+#include <future>
 #include <optional>
 
 #include "kernels/dense/request/choice.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
+#include "kernels/dense/tuned/codegen/compiler.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/search/quick_search.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom_cache.hpp"
 #include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
@@ -77,6 +83,19 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
       stream.get());
 }
 
+void recall(const WisdomPlatform& platform, const WisdomProblem& key) {
+  const std::shared_ptr<const UserCache> cache = UserCache::global();
+  if (cache->enabled()) recall_wisdom(*cache, tuned::compiler_version(), platform, key, Wisdom::global());
+}
+void remember(const WisdomPlatform& platform, const WisdomProblem& key, const WisdomEntry& entry) {
+  remember_wisdom(*UserCache::global(), tuned::compiler_version(), platform, key, entry, Wisdom::global());
+}
+
+template <class Real>
+std::string kernel_of(const DenseRunner<Real>& runner) {
+  return static_cast<const GpuRunner<Real>&>(runner).kernel();
+}
+
 template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& platform,
                           const WisdomProblem& key, const std::optional<WisdomEntry>& known) {
@@ -85,7 +104,8 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& pla
     const Engine engine = candidate.engine;
     if (!gpu_engine_in_build(engine)) continue;
     // Kernels that wisdom names were tuned before, so they are only timed again.
-    const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
+    const bool tuned =
+        known && !known->compared && engine == Engine::tuned && known->engine == dense::to_string(engine);
     const std::string kernel = tuned ? known->kernel : candidate.kernel;
     selection.enter(
         engine, candidate.name, [&] { return make<Real>(engine, request, kernel, true); },
@@ -93,9 +113,73 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& pla
           return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), request.problem);
         });
   }
-  return selection.winner(platform, key, [](const DenseRunner<Real>& runner) {
-    return static_cast<const GpuRunner<Real>&>(runner).kernel();
+  return selection.winner(kernel_of<Real>, [&](const WisdomEntry& entry) { remember(platform, key, entry); });
+}
+
+/// The same request for engines that may leave out what takes long to compile.
+DenseRequest quickly(DenseRequest request) {
+  request.problem.own_type_only = true;
+  return request;
+}
+
+/// Compares the libraries with a few of the tuned kernels. All cores compile these while the GPU times cuFFT.
+/// `near` is wisdom about another batch of the transform.
+template <class Real>
+DenseChoice<Real> compared(const DenseRequest& full, const WisdomPlatform& platform, const WisdomProblem& key,
+                           const std::optional<WisdomEntry>& near) {
+  constexpr auto kCompiling = std::chrono::milliseconds(150);  // no compilation begins later
+  const auto start = std::chrono::steady_clock::now();
+  const DenseRequest request = quickly(full);
+  const DenseProblem& problem = request.problem;
+  const bool tuned_nearby = near && near->engine == dense::to_string(Engine::tuned);
+  const auto in_background = [&problem](auto work) {
+    return std::async(std::launch::async | std::launch::deferred, [&problem, work] {
+      const cuda::DeviceScope scope(problem.device);
+      return work();
+    });
+  };
+  std::optional<tuned::QuickSearch<Real>> search;
+  std::future<void> compiled;
+  Error no_search(ErrorCode::backend_unavailable, "");
+  try {
+    search.emplace(problem, tuned_nearby ? near->kernel : "");
+    compiled = in_background([&search, deadline = start + kCompiling] { search->compile(deadline); });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::backend_unavailable) throw;
+    no_search = error;
+    search.reset();
+  }
+  DenseRequest forward = request;  // the inverse transform is compiled if VkFFT wins
+  forward.problem.forward_only = true;
+  std::future<std::unique_ptr<const GpuRunner<Real>>> vkfft;
+  if (gpu_engine_in_build(Engine::vkfft))
+    vkfft = in_background([&forward] { return make<Real>(Engine::vkfft, forward, "", false); });
+
+  Selection<DenseChoice<Real>> selection;
+  const auto enter = [&](Engine engine, const char* name, const auto& make_runner) {
+    selection.enter(engine, name, make_runner, [&](const DenseRunner<Real>& runner) {
+      return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), problem);
+    });
+  };
+  enter(Engine::cufft, "cufft", [&] { return make<Real>(Engine::cufft, request, "", false); });
+  enter(Engine::cufft, "cufft compiled",
+        [&] { return make<Real>(Engine::cufft, request, kCompiledKernels, false); });
+  if (vkfft.valid()) enter(Engine::vkfft, "vkfft", [&] { return vkfft.get(); });
+  enter(Engine::tuned, "tuned", [&] {
+    if (!search) throw no_search;
+    compiled.get();
+    return make<Real>(Engine::tuned, request, tuned::to_text(search->fastest()), false);
   });
+  DenseChoice<Real> choice = selection.winner(kernel_of<Real>, [&](WisdomEntry entry) {
+    entry.compared = true;
+    remember(platform, key, entry);
+  });
+  if (choice.engine == Engine::vkfft && !problem.forward_only)
+    choice.runner = make<Real>(Engine::vkfft, request, "", false);  // with inverse transforms
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  choice.reason =
+      fmt::format("{}, in {:.2g} s; planning = measure tries more kernels", choice.reason, seconds);
+  return choice;
 }
 
 template <class Real>
@@ -109,12 +193,14 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
 
 /// Uses the engine that wisdom names, or cuFFT if it is not available.
 template <class Real>
-DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& known) {
+DenseChoice<Real> remembered(const DenseRequest& full, const WisdomEntry& known) {
+  const DenseRequest request = known.compared ? quickly(full) : full;
   std::string lacking = "this build lacks it";
   if (const auto engine = named_by(known)) {
     try {
       return {make<Real>(*engine, request, known.kernel, false), *engine,
-              fmt::format("wisdom: fastest when measured, {:.4g} us", known.us)};
+              fmt::format("wisdom: fastest {}, {:.4g} us",
+                          known.compared ? "in a quick comparison" : "when measured", known.us)};
     } catch (const Error& error) {
       const bool plain = *engine == Engine::cufft && known.kernel.empty();
       if (error.code() != ErrorCode::backend_unavailable || plain) throw;
@@ -138,13 +224,18 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
   const cuda::DeviceScope scope(request.problem.device);
   const WisdomPlatform platform = gpu_platform(request.problem.device);
   const WisdomProblem key = wisdom_problem<Real>(request.problem);
-  const bool measure = request.options.planning == dense::Options::Planning::measure;
-  const std::optional<WisdomEntry> known =
-      Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
-  if (request.options.engine == Engine::automatic && measure)
+  using Planning = dense::Options::Planning;
+  const Planning planning = request.options.planning;
+  recall(platform, key);
+  const std::optional<WisdomEntry> known = Wisdom::global().find(
+      platform, key, planning == Planning::estimate ? Wisdom::Batch::nearest : Wisdom::Batch::exact);
+  if (request.options.engine == Engine::automatic && planning == Planning::measure)
     return fastest<Real>(request, platform, key, known);
-  if (request.options.engine != Engine::automatic) return named<Real>(request, known);
+  const std::optional<WisdomEntry> near = Wisdom::global().find(platform, key, Wisdom::Batch::nearest);
+  if (request.options.engine != Engine::automatic)
+    return named<Real>(request, planning == Planning::measure ? known : near);
   if (known) return remembered<Real>(request, *known);
+  if (planning == Planning::quick) return compared<Real>(request, platform, key, near);
   return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
           fmt::format("no wisdom for {} on {}: cuFFT; planning = measure finds out which engine is faster",
                       key.transform, platform.device)};

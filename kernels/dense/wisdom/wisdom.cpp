@@ -68,18 +68,22 @@ std::optional<WisdomEntry> Wisdom::find(const WisdomPlatform& platform, const Wi
     if (candidate.first != nullptr && (best.first == nullptr || candidate.second < best.second))
       best = candidate;
   }
-  const bool taken = best.first != nullptr && (batch == Batch::nearest || best.second == 0);
-  return taken ? std::optional(*best.first) : std::nullopt;
+  if (best.first != nullptr && best.second == 0) return *best.first;
+  if (const auto known = compared_.find(platform); known != compared_.end()) {
+    if (const auto found = known->second.find(problem); found != known->second.end()) return found->second;
+  }
+  return best.first != nullptr && batch == Batch::nearest ? std::optional(*best.first) : std::nullopt;
 }
 
 void Wisdom::add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry) {
   const std::lock_guard lock(mutex_);
-  entries_[platform].insert_or_assign(problem, std::move(entry));
+  (entry.compared ? compared_ : entries_)[platform].insert_or_assign(problem, std::move(entry));
 }
 
 void Wisdom::clear() {
   const std::lock_guard lock(mutex_);
   entries_.clear();
+  compared_.clear();
   shipped_.clear();
 }
 

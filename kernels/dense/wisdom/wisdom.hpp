@@ -30,9 +30,10 @@ struct WisdomProblem {
 };
 
 struct WisdomEntry {
-  std::string engine;  ///< dense::to_string(Engine)
-  std::string kernel;  ///< the engine's description of its kernels (GpuDenseEngine::kernel), opaque here
-  double us = 0;       ///< measured time of the whole batch
+  std::string engine;     ///< dense::to_string(Engine)
+  std::string kernel;     ///< the engine's description of its kernels (GpuDenseEngine::kernel), opaque here
+  double us = 0;          ///< measured time of the whole batch
+  bool compared = false;  ///< found by Planning::quick, which tries few kernels; not in wisdom files
   friend bool operator==(const WisdomEntry&, const WisdomEntry&) = default;
 };
 
@@ -54,10 +55,12 @@ class Wisdom {
   static Wisdom& global();
 
   /// The entry for this batch or, unless `batch` is exact, for the known batch of the same transform with the
-  /// nearest ratio. At equal distance, local measurements take precedence over shipped ones.
+  /// nearest ratio. At equal distance, local measurements take precedence over shipped ones, and these over
+  /// quick comparisons, which count for their own batch alone.
   std::optional<WisdomEntry> find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                   Batch batch = Batch::nearest) const;
-  /// Replaces the previous entry for the same platform and problem.
+  /// Replaces the previous entry for the same platform and problem; measurements and comparisons are
+  /// separate.
   void add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry);
   void clear();
 
@@ -68,7 +71,7 @@ class Wisdom {
   /// Adds shipped wisdom, which is valid for the device's name with any driver, and for all library versions
   /// with the same first two numbers. format() omits it.
   dense::WisdomReport parse_shipped(const std::string& json);
-  /// The file text of what was measured or parsed, without shipped wisdom.
+  /// The file text of what was measured or parsed, without shipped wisdom and quick comparisons.
   std::string format() const { return merged_into({}); }
   /// Like format(), plus those entries of `file`, the text of another wisdom file, whose platform and problem
   /// are not known here. Throws Error(file_corrupt) if `file` is neither empty nor wisdom of this version, or
@@ -80,6 +83,7 @@ class Wisdom {
 
   mutable std::mutex mutex_;
   std::map<WisdomPlatform, Known> entries_;
+  std::map<WisdomPlatform, Known> compared_;
   std::map<std::string, Known> shipped_;  ///< by device
 };
 

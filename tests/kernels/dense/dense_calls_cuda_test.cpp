@@ -244,7 +244,7 @@ TEST_F(DenseCallsCuda, CallsThatDoNotFitThePlan) {
 TEST_F(DenseCallsCuda, MeasuringTeachesWisdom) {
   dense::forget_wisdom();
   const Shape shape({24, 36});
-  const Options automatic{.device = Device::gpu(), .batch = 4};
+  const Options automatic{.planning = Planning::estimate, .device = Device::gpu(), .batch = 4};
   const Plan<float> before(shape, Domain::real, automatic);
   EXPECT_EQ(before.engine(), Engine::cufft);
   EXPECT_EQ(before.engine_name().find("cuFFT "), 0u) << before.engine_name();

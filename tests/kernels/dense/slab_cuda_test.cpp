@@ -66,7 +66,7 @@ TEST_F(SlabCuda, OneTransformInSlabsEqualsSums) {
   for (const Shape& shape : {Shape{64, 96}, Shape{61, 50}, Shape{13, 127}, Shape{12, 20, 18},
                              Shape{13, 9, 31}, Shape{32, 32, 64}, Shape{4, 5, 1}, Shape{8, 4, 2}}) {
     for (const auto& devices : device_lists()) {
-      const Options options{.device = Device::gpus(devices)};
+      const Options options{.planning = Options::Planning::estimate, .device = Device::gpus(devices)};
       if (detail::SlabGrid::max_devices(shape, true) < static_cast<int>(devices.size())) continue;
       check<float, std::complex<float>>(shape, options);
       check<float, float>(shape, options);
@@ -98,7 +98,8 @@ TEST_F(SlabCuda, SharedBatchesEqualSums) {
     for (const std::int64_t batch : {4, 7}) {
       for (const auto& devices : device_lists()) {
         if (static_cast<std::int64_t>(devices.size()) > batch) continue;
-        const Options options{.device = Device::gpus(devices), .batch = batch};
+        const Options options{
+            .planning = Options::Planning::estimate, .device = Device::gpus(devices), .batch = batch};
         check<float, std::complex<float>>(shape, options);
         check<double, double>(shape, options);
       }
@@ -146,7 +147,8 @@ void check_host(const Shape& shape, const Options& options) {
 TEST_F(SlabCuda, PlansTakeHostMemory) {
   for (const Shape& shape : {Shape{40, 36}, Shape{9, 14, 11}}) {
     for (const std::int64_t batch : {1, 5}) {
-      const Options options{.device = Device::gpus(kThree), .batch = batch};
+      const Options options{
+          .planning = Options::Planning::estimate, .device = Device::gpus(kThree), .batch = batch};
       check_host<std::complex<float>>(shape, options);
       check_host<float>(shape, options);
       check_host<std::uint8_t>(shape, options);
@@ -365,7 +367,7 @@ TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
 TEST_F(SlabCuda, OneGpuIsTakenWhereItWasMeasuredToBeFaster) {
   if (detail::cuda::device_count() < 2) return;
   const Shape shape{384, 380, 400};
-  const Options options{.device = Device::gpus({0, 1})};
+  const Options options{.planning = Options::Planning::estimate, .device = Device::gpus({0, 1})};
   EXPECT_EQ(SlabPlan<float>(shape, Domain::complex, options).signal_slabs().size(), 2u);
   const detail::DenseRequest request = detail::make_request(shape, false, options);
   detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<float>(request.problem),

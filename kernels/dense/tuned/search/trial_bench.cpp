@@ -106,7 +106,7 @@ std::vector<std::complex<Real>> TrialBench<Real>::sample(const std::byte* spectr
 }
 
 template <class Real>
-void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
+void TrialBench<Real>::compile(std::vector<Candidate>& candidates, Deadline deadline) {
   constexpr bool kSingle = sizeof(Real) == 4;
   std::vector<std::string> sources;
   std::vector<std::pair<Candidate*, std::size_t>> owners;  // the candidate and the index of its kernel
@@ -126,7 +126,7 @@ void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
     }
   }
   const std::string architecture = fmt::format("sm_{}{}", device_.major, device_.minor);
-  const std::vector<Compiled> compiled = tuned::compile(sources, architecture);
+  const std::vector<Compiled> compiled = tuned::compile(sources, architecture, deadline);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     owners[i].first->images[owners[i].second] = compiled[i].image;
     if (!compiled[i].failure.empty()) owners[i].first->failure = compiled[i].failure;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/run/executable.hpp"
 
@@ -33,8 +34,8 @@ class TrialBench {
   /// From this call on, real signals are 8-bit samples. Only for contiguous problems.
   void read_bytes();
 
-  /// Lays out the candidates' programs and compiles them.
-  void compile(std::vector<Candidate>& candidates);
+  /// Lays out the candidates' programs and compiles them. Candidates for which there is no time fail.
+  void compile(std::vector<Candidate>& candidates, Deadline deadline = std::nullopt);
   /// Microseconds of the whole transform, or of the only kernel. Nothing for a candidate that fails.
   std::optional<double> time(Candidate& candidate);
   /// Whether the whole transform agrees with that of cuFFT.

@@ -282,6 +282,21 @@ Limits limits_of(int device) {
   return {info.shared_bytes_per_block, info.major >= kMajorOfProducts};
 }
 
+std::vector<KernelPolicy> ranked_by_rules(LineNeed need, bool single, const Limits& limits, std::size_t max) {
+  need.products = prefers_products(need);
+  std::vector<KernelPolicy> ranked = products(need, limits);
+  if (ranked.empty()) ranked = candidates(need, single, limits, max);
+  if (ranked.size() > max) ranked.resize(max);
+  for (KernelPolicy& kernel : ranked) {
+    if (need.narrow_bytes == 0) kernel.twiddles = Twiddles::two_roots;
+    if (!kernel.tensor_cores && alone_on_multiprocessor(kernel, single)) {
+      kernel.prefetch_distance = kUsualPrefetchDistance;
+      kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
+    }
+  }
+  return ranked;
+}
+
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats,
                                 const std::function<bool(const TransformPolicy&)>& accepts) {
   std::optional<TransformPolicy> first;
@@ -290,18 +305,10 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const 
   for (const std::vector<int>& factors : factors_of(problem, single, limits)) {
     TransformPolicy policy;
     policy.factors = factors;
-    std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why, formats);
-    for (LineNeed& need : needs) {
-      need.products = prefers_products(need);
-      std::vector<KernelPolicy> best = products(need, limits);
-      if (best.empty()) best = candidates(need, single, limits, 1);
-      if (best.empty()) continue;
-      KernelPolicy& kernel = policy.kernels.emplace_back(best.front());
-      if (need.narrow_bytes == 0) kernel.twiddles = Twiddles::two_roots;
-      if (!kernel.tensor_cores && alone_on_multiprocessor(kernel, single)) {
-        kernel.prefetch_distance = kUsualPrefetchDistance;
-        kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
-      }
+    const std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why, formats);
+    for (const LineNeed& need : needs) {
+      const std::vector<KernelPolicy> best = ranked_by_rules(need, single, limits, 1);
+      if (!best.empty()) policy.kernels.push_back(best.front());
     }
     if (needs.empty() || policy.kernels.size() != needs.size()) continue;
     if (!accepts || accepts(policy)) return policy;

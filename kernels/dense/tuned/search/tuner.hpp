@@ -8,6 +8,7 @@
 
 #include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/plan/needs.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/transform_policy.hpp"
 
@@ -30,6 +31,8 @@ std::vector<TunedTrial> tuned_trials(const DenseProblem& problem);
 namespace tuned {
 
 Limits limits_of(int device);
+/// At most `max` kernels for a step, the one that the rules choose first.
+std::vector<KernelPolicy> ranked_by_rules(LineNeed need, bool single, const Limits& limits, std::size_t max);
 /// Chooses by the count of operations alone: the best policy that `accepts` returns true for, or the first
 /// one if there is none. Throws Error(backend_unavailable) for problems without a kernel.
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats = {},
