@@ -2,6 +2,7 @@
 // The problems that bench_cuda_dense measures, and the targets that the library must meet.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct DenseCase {
 
 /// All problems, in the order of the tables.
 std::vector<DenseCase> dense_cases();
+/// Draws `count` problems: one to three dimensions, real and complex, float and double, lengths from 8 to
+/// 2^25, batches to 2^18, at most 2^26 points. The k-th problem of a seed does not depend on `count`.
+std::vector<DenseCase> drawn_cases(std::uint64_t seed, int count);
 /// Returns a batch of complex lines of one length, 256 MiB in total.
 DenseCase batched_lines(const std::string& group, std::int64_t n, bool double_precision = false);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dense transforms on the GPU against cuFFT and VkFFT: the published tables of the dense engine.
 //   bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE]
-//   [--wisdom-out FILE] [--tune] [--quick] [--list]
+//   [--wisdom-out FILE] [--tune] [--planning estimate|quick|measure] [--drawn COUNT [--seed N]] [--list]
 // Groups, separated by commas: 1d, large, 2d, 3d, batched, primes, double, inverse, host, selective, memory,
-// ablation. --tune ignores the shipped wisdom; --quick plans by wisdom and rules, without tuning. Both files
-// are written after every row. Times are medians of graph replays, or of wall clocks if host memory takes
-// part. Every row states its accuracy. Exit status 1: a row failed or is wrong.
+// ablation. --tune ignores the shipped wisdom. --drawn measures problems that are drawn from the seed
+// instead, planned by `automatic` alone; set SFFT_CACHE to an empty folder to see planning for the first
+// time. Both files are written after every row. Times are medians of graph replays, or of wall clocks if host
+// memory takes part. Every row states its accuracy. Exit status 1: a row failed or is wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +29,10 @@ using nlohmann::json;
 
 struct Arguments {
   std::string out, group, filter, wisdom_in, wisdom_out;
-  bool tune = false, quick = false, list = false;
+  std::string planning = "measure";
+  int drawn = 0;
+  std::uint64_t seed = 1;
+  bool tune = false, list = false;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -40,9 +44,19 @@ Arguments parse(int argc, char** argv) {
                  {"--wisdom-in", arguments.wisdom_in},
                  {"--wisdom-out", arguments.wisdom_out},
                  {"--tune", arguments.tune},
-                 {"--quick", arguments.quick},
+                 {"--planning", arguments.planning},
+                 {"--drawn", arguments.drawn},
+                 {"--seed", arguments.seed},
                  {"--list", arguments.list}});
   return arguments;
+}
+
+dense::Options::Planning parse_planning(const std::string& name) {
+  using Planning = dense::Options::Planning;
+  if (name == "estimate") return Planning::estimate;
+  if (name == "quick") return Planning::quick;
+  if (name == "measure") return Planning::measure;
+  throw std::invalid_argument("--planning is estimate, quick or measure, not " + name);
 }
 
 /// A row to measure.
@@ -51,13 +65,14 @@ struct Task {
   std::function<json(Timer&, const DenseSettings&)> measure;
 };
 
+Task dense_task(const DenseCase& what) {
+  return {what.group, what.name,
+          [what](Timer& timer, const DenseSettings& settings) { return time_dense(timer, what, settings); }};
+}
+
 std::vector<Task> all_tasks() {
   std::vector<Task> tasks;
-  for (const DenseCase& what : dense_cases()) {
-    tasks.push_back({what.group, what.name, [what](Timer& timer, const DenseSettings& settings) {
-                       return time_dense(timer, what, settings);
-                     }});
-  }
+  for (const DenseCase& what : dense_cases()) tasks.push_back(dense_task(what));
   const std::pair<std::int64_t, std::int64_t> cubes[] = {{256, 1}, {256, 8}, {512, 1}};
   for (const auto& [n, batch] : cubes) {
     tasks.push_back(
@@ -85,7 +100,13 @@ std::vector<Task> all_tasks() {
 }
 
 std::vector<Task> chosen_tasks(const Arguments& arguments) {
-  std::vector<Task> tasks = all_tasks();
+  std::vector<Task> tasks;
+  if (arguments.drawn > 0) {
+    for (const DenseCase& what : drawn_cases(arguments.seed, arguments.drawn))
+      tasks.push_back(dense_task(what));
+  } else {
+    tasks = all_tasks();
+  }
   std::erase_if(tasks,
                 [&](const Task& task) { return task.name.find(arguments.filter) == std::string::npos; });
   if (arguments.group.empty()) return tasks;
@@ -166,14 +187,14 @@ void print(const json& row) {
 bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& result) {
   Timer timer;
   DenseSettings settings;
-  settings.planning =
-      arguments.quick ? dense::Options::Planning::estimate : dense::Options::Planning::measure;
+  settings.planning = parse_planning(arguments.planning);
+  settings.automatic_only = arguments.drawn > 0;
   result["copies_tb_s"] = copy_bandwidths(timer);
   for (const auto& [way, tb_s] : result["copies_tb_s"].items())
     settings.copy_bandwidth_tb_s = std::max(settings.copy_bandwidth_tb_s, tb_s.get<double>());
   fmt::print("copy bandwidth {:.2f} TB/s\n", settings.copy_bandwidth_tb_s);
   result["copy_bandwidth_tb_s"] = settings.copy_bandwidth_tb_s;
-  result["planning"] = arguments.quick ? "estimate" : "measure";
+  result["planning"] = arguments.planning;
   result["rows"] = json::array();
   bool good = true;
   for (const Task& task : tasks) {

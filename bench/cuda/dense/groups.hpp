@@ -12,6 +12,7 @@ namespace sfft::bench {
 
 struct DenseSettings {
   dense::Options::Planning planning = dense::Options::Planning::measure;
+  bool automatic_only = false;     ///< leaves out the engine `tuned` by itself
   double copy_bandwidth_tb_s = 0;  ///< bytes read and written by the fastest copy of this run
 };
 

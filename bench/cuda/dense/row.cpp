@@ -210,7 +210,7 @@ json time_dense(Timer& timer, const DenseCase& what, const DenseSettings& settin
   json row = head_of(what, settings);
   const DenseInput input(what);
   Ways ways(row);
-  ways.library(what, "tuned", dense::Engine::tuned, settings.planning);
+  if (!settings.automatic_only) ways.library(what, "tuned", dense::Engine::tuned, settings.planning);
   ways.library(what, "automatic", dense::Engine::automatic, settings.planning);
   add_peers(ways, what.problem);
   {
