@@ -2,6 +2,7 @@
 """The tables of bench/results/h200/dense.json, for bench/tables.py."""
 import collections
 import json
+import math
 
 from gpu_tables import RESULTS, of_group
 
@@ -203,5 +204,26 @@ def table_context():
     return "\n".join(lines)
 
 
-TABLES = {"dense-context": table_context, "dense-held": table_held, "dense-lines": table_lines, "dense-frames": table_frames, "dense-cubes": table_cubes,
+def table_drawn():
+    """dense_drawn.json has plans made for the first time, dense_drawn_again.json those of a second process."""
+    rows, again = [], []
+    for name, into in (("dense_drawn.json", rows), ("dense_drawn_again.json", again)):
+        with open(RESULTS / name, encoding="utf-8") as file:
+            into += [row for row in json.load(file)["rows"] if "faster_peer" in row and row["automatic"].get("ratio")]
+
+    def line(what, ratios, plans):
+        plans = sorted(plans)
+        plan = f"{time_text(1e3 * plans[len(plans) // 2])} | {time_text(1e3 * plans[-1])}" if plans else "– | –"
+        return (f"| {what} | {len(ratios)} | {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}× | {sum(r >= 1 for r in ratios)} | "
+                f"{sum(r >= 0.97 for r in ratios)} | {min(ratios):.2f}× | {max(ratios):.2f}× | {plan} |")
+
+    cufft = [row[row["faster_peer"]]["us"] / row["cuFFT"]["ways"]["out of place"] for row in rows if "out of place" in row["cuFFT"].get("ways", {})]
+    return "\n".join(["| plan | shapes | ratio, geometric mean | at least 1 | at least 0.97 | least | most | planning, ms, median | longest |",
+                      "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+                      line("cuFFT, out of place (`estimate`)", cufft, []),
+                      line("`quick`, the first time", [row["automatic"]["ratio"] for row in rows], [row["automatic"]["plan_s"] for row in rows]),
+                      line("`quick`, in a second process", [row["automatic"]["ratio"] for row in again], [row["automatic"]["plan_s"] for row in again])])
+
+
+TABLES = {"dense-drawn": table_drawn, "dense-context": table_context, "dense-held": table_held, "dense-lines": table_lines, "dense-frames": table_frames, "dense-cubes": table_cubes,
           "dense-batched": table_batched, "dense-double": table_double, "dense-host": table_host, "dense-selective": table_selective, "dense-memory": table_memory, "dense-padding": table_padding, "dense-radices": table_radices}

@@ -216,19 +216,6 @@ void undo_scale(Discovery& discovery, int exponent) {
   }
 }
 
-/// For a call that is stopped before a search, or without one.
-Discovery nothing_found(const detail::DiscoveryTarget& target) {
-  Discovery none;
-  none.spectrum.support = std::make_shared<const std::vector<std::int64_t>>();
-  none.spectrum.shape = target.shape;
-  none.spectrum.domain = domain_of(target.samples.type());
-  none.spectrum.backend = target.backend;
-  none.verified = false;
-  none.missed_bound = std::numeric_limits<double>::infinity();
-  none.reason = "stopped on request before anything was found";
-  return none;
-}
-
 std::string named(const Shape& shape, bool real) {
   return fmt::format("{} {}", real ? "real" : "complex", shape.to_string());
 }

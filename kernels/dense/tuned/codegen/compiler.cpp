@@ -15,6 +15,7 @@
 
 #include "kernels/base/embedded.hpp"
 #include "kernels/base/host_resources.hpp"
+#include "kernels/base/log.hpp"
 #include "kernels/base/user_cache.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "sfft/error.hpp"
@@ -128,11 +129,19 @@ std::vector<Compiled> compile(const std::vector<std::string>& sources, const std
       }
     }
   }
+  const auto start = std::chrono::steady_clock::now();
   std::vector<char> late(fresh.size(), 0);
   run_on_all_cores(fresh.size(), [&](std::size_t i) {
     late[i] = deadline && std::chrono::steady_clock::now() >= *deadline;
     fresh[i]->second = compile_one(fresh[i]->first, architecture, !late[i]);
   });
+  if (!fresh.empty()) {
+    log_decision("dense", [&] {
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      return fmt::format("{} kernels for {} compiled, or read from the user's cache, in {:.2g} s",
+                         fresh.size(), architecture, seconds.count());
+    });
+  }
   const std::lock_guard lock(memory().mutex);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     const auto& [source, compiled] = *fresh[i];
