@@ -221,6 +221,38 @@ TEST(GuardBusyTest, LandmarksOfOneFrameAreSeenAgainBeforeTheyCount) {
   EXPECT_EQ(report(grain, spots(0, 20, 5)).count, 0);
 }
 
+TEST(GuardBusyTest, LandmarksThatStayContradictATurn) {
+  Observation seen;
+  seen.registration.sure = true;
+  seen.registration.inliers = 0.9;
+  seen.registration.coherence = seen.registration.still_coherence = 0.4;
+  seen.registration.zoom = 0.06;
+  seen.registration.zoom_error = 0.001;
+  seen.landmarks.count = 80;
+  for (const bool located : {false, true}) {
+    seen.landmarks.located = located;
+    seen.landmarks.lost = located ? 0.2 : 0.9;
+    Judge judge = experienced();
+    EXPECT_EQ(strength(judge, seen, EventKind::moved) > 1, !located);
+  }
+}
+
+TEST(GuardBusyTest, ACoverHidesNeighboursAndANetHidesOneHereAndOneThere) {
+  const std::vector<float> scene = spots(60, 1, 1);
+  const Landmarks landmarks(scene, kWidth, kHeight, 255);
+  for (const bool net : {false, true}) {
+    std::vector<float> hidden = scene;
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        if (net ? (x + y) % 64 < 16 || (x - y + kHeight) % 64 < 16 : 2 * x < kWidth)
+          hidden[static_cast<std::size_t>(y * kWidth + x)] = 90;
+    const LandmarkReport seen = report(landmarks, hidden);
+    EXPECT_GT(seen.lost, 0.3);
+    EXPECT_EQ(seen.clustered < 0.35, net) << seen.clustered;
+    EXPECT_EQ(seen.clustered > 0.6, !net) << seen.clustered;
+  }
+}
+
 /// A person, drawn as a panel of spots in front of a wall of other spots. Spots are randomly brighter or
 /// darker.
 class Person {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the guard on a drawn scene at many frame rates, on stopped, looped and padded streams, and with
-// cameras on patrol.
+// Tests the guard on a drawn scene at many frame rates, on stopped, looped and padded streams, with cameras
+// on patrol, in infrared light, and behind a spider's web.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -261,13 +261,14 @@ TEST(GuardRatesTest, InfraredLightIsNotFocusedAndNoAlarm) {
   }
 }
 
-/// A spider's web before the camera: threads in four directions, 50 pixels from one to the next.
-void add_web(Picture& picture, double light, double there) {
+/// A spider's web before the camera: threads in four directions, 50 pixels from one to the next, which sway
+/// along the rows.
+void add_web(Picture& picture, double light, double there, double sway = 0) {
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
       double web = 0;
       for (const double slope : {-1.1, -0.3, 0.4, 1.5}) {
-        const double from = std::remainder(x + slope * y, 50) / std::hypot(1, slope);
+        const double from = std::remainder(x - sway + slope * y, 50) / std::hypot(1, slope);
         web += std::exp(-from * from / 12);
       }
       web = there * std::min(1.0, web);
@@ -293,6 +294,63 @@ TEST(GuardRatesTest, AWebInInfraredLightIsNoCover) {
       expect_only(stream, EventKind::covered, 4, NAN, 25);
     }
   }
+}
+
+TEST(GuardRatesTest, AWebThatGrowsIsNoCover) {
+  const Picture scene = Panorama(7).view(0);
+  for (const bool sways : {false, true}) {
+    for (const bool covered : {false, true}) {
+      Stream stream;
+      for (int i = 0; i < 250; ++i) {
+        const double t = i / 25.0;
+        Picture picture = scene;
+        for (float& grey : picture) grey -= 40;
+        add_web(picture, 160, std::clamp(0.9 * (t - 3), 0.0, 0.6), sways ? 2 * std::sin(5 * t) : 0);
+        if (covered && t >= 8) fill(picture, 0, kWidth / 2, 70);
+        stream.push(stream.exposed(picture), t);
+      }
+      if (covered) {
+        expect_only(stream, EventKind::covered, 8, NAN, 25);
+      } else {
+        EXPECT_EQ(stream.alarms(), "") << sways;
+      }
+    }
+  }
+}
+
+/// At night hardly anything but the web has contrast.
+TEST(GuardRatesTest, AWebThatSwaysIsNoMove) {
+  const Panorama around(8);
+  for (const int moved : {0, 12}) {
+    Stream stream;
+    for (int i = 0; i < 400; ++i) {
+      const double t = i / 25.0;
+      Picture picture = around.view(t >= 12 ? 100 - moved : 100);
+      for (float& grey : picture) grey = 60 + 0.1F * (grey - 120);
+      const double gust = 0.6 + 0.4 * std::sin(1.1 * t);
+      add_web(picture, 130, 0.8, 4 * gust * std::sin(8 * t) + (t >= 12 ? moved : 0));
+      stream.push(stream.exposed(picture), t);
+    }
+    if (moved == 0) {
+      EXPECT_EQ(stream.alarms(), "");
+    } else {  // known when the web does not swing back
+      ASSERT_EQ(stream.events.size(), 1) << stream.alarms();
+      EXPECT_EQ(stream.events[0].kind, EventKind::moved);
+      EXPECT_NEAR(stream.events[0].start_s, 12.5, 0.5);
+    }
+  }
+}
+
+TEST(GuardRatesTest, AMoveBehindAWebThatSwaysIsAMove) {
+  const Panorama around(8);
+  Stream stream;
+  for (int i = 0; i < 400; ++i) {
+    const double t = i / 25.0;
+    Picture picture = around.view(t >= 12 ? 106 : 100);
+    add_web(picture, 150, 0.6, 4 * std::sin(8 * t));
+    stream.push(stream.exposed(picture), t);
+  }
+  expect_only(stream, EventKind::moved, 12, NAN, 25);
 }
 
 TEST(ThresholdsTest, AreSetByName) {

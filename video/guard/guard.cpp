@@ -109,6 +109,7 @@ Guard::Guard(const Guard& other)
       since_relit_most_(other.since_relit_most_),
       switched_(other.switched_),
       uncovered_(other.uncovered_),
+      netted_(other.netted_),
       lit_(other.lit_),
       away_(other.away_),
       resting_(other.resting_),
@@ -278,7 +279,8 @@ void Guard::update_events() {
     // A replay says nothing about the camera.
     bool told = kind == EventKind::frozen || !judge_->replayed() || condition.active();
     if (kind == EventKind::defocused && !condition.active()) told = told && !other_light(finding.strength);
-    if (kind == EventKind::covered && !condition.active()) told = told && !lit_cover(finding.strength);
+    if (kind == EventKind::covered && !condition.active())
+      told = told && !lit_cover(finding.strength) && !net_cover(finding.strength);
     const Hysteresis::Change change = condition.update(judged_, told && finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
       // Some conditions have to last before they are an event, and began earlier. Lasting glare, for example,
@@ -337,6 +339,16 @@ bool Guard::lit_cover(double strength) {
   return true;
 }
 
+bool Guard::net_cover(double strength) {
+  if (strength <= kRelease) {
+    netted_ = std::max(0, netted_ - kForgetSwitched);
+    return false;
+  }
+  if (!judge_->net(*latest_.seen)) return false;
+  ++netted_;
+  return true;
+}
+
 const GuardFrame& Guard::restart(double seconds) {
   latest_ = {};
   for (int i = 0; i < kEventKinds; ++i) {
@@ -352,7 +364,7 @@ const GuardFrame& Guard::restart(double seconds) {
   check_.reset();
   replay_.reset();
   presets_.clear();
-  away_ = resting_ = switched_ = lit_ = 0;
+  away_ = resting_ = switched_ = lit_ = netted_ = 0;
   full_ = 255;
   quiet_ = unchecked_ = denied_ = 0;
   missed_s_ = 0;

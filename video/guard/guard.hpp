@@ -105,6 +105,8 @@ class Guard {
   /// Whether something hides the scene only because the light was switched, as a spider's web in infrared
   /// light.
   bool lit_cover(double strength);
+  /// Whether a net has come before the scene, such as a spider's web.
+  bool net_cover(double strength);
   /// Accepts the present picture as the scene: events of the picture end, and the guard learns from the next
   /// frames.
   void begin_again();
@@ -145,6 +147,7 @@ class Guard {
   int since_relit_most_ = 1 << 20;  ///< frames since three quarters of them did
   int switched_ = 0;                ///< frames out of focus since the light was switched
   bool uncovered_ = true;           ///< nothing hid the scene in the frame before
+  int netted_ = 0;                  ///< frames in which a net is before the scene
   int lit_ = 0;                     ///< frames in which something is in front of the scene since then
   int away_ = 0;                    ///< frames since the view left the present preset
   int resting_ = 0;                 ///< successive latest ones of these in which the picture stood still

@@ -56,6 +56,7 @@ void Guard::check_move(const SignalView& region) {
   if (denied_ < frames(options_.thresholds.rearranged_s)) return;
   // Objects that were carried elsewhere become part of the scene.
   observer_->accept(region, before);
+  judge_->accepted();
   denied_ = 0;
 }
 
@@ -66,7 +67,7 @@ void Guard::begin_again() {
     if (conditions_[static_cast<std::size_t>(i)].stop(judged_) == Hysteresis::Change::ends)
       finish(kind, frames_, moments_.back().seconds);
   }
-  switched_ = lit_ = 0;
+  switched_ = lit_ = netted_ = 0;
   observer_.reset();
   judge_.reset();
 }
@@ -88,7 +89,7 @@ void Guard::adapt(const SignalView& region) {
       return;
     }
   }
-  if (std::max(switched_, lit_) > frames(kRefocused_s)) {
+  if (std::max({switched_, lit_, netted_}) > frames(kRefocused_s)) {
     begin_again();
     return;
   }

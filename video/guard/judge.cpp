@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 namespace sfft::video {
 
@@ -94,6 +96,24 @@ constexpr double kHiddenLandmarks = 0.5;
 constexpr double kClipped = 0.2;
 /// Minimum number of frames until it is known what is usual.
 constexpr int kMinWarmUp = 5;
+/// Something that swings has gone kWays ways within kSwings_s, to one side and back, each time by at least
+/// the part kWay of the present shift, and at least kAsFast times as fast as in the present way. It came from
+/// the other side, or from no further than the part kBack of that shift from where the scene should be. A way
+/// takes no longer than kSlowest_s. The present one ends within kLate times the duration of the one before,
+/// or within kQuickest_s; otherwise what is seen has come to stay.
+constexpr double kSwings_s = 8;
+constexpr int kWays = 2;
+constexpr double kWay = 0.5;
+constexpr double kAsFast = 0.5;
+constexpr double kBack = 0.25;
+constexpr double kLate = 1.5;
+constexpr double kQuickest_s = 0.6, kSlowest_s = 2.5;
+/// A net hides landmarks here and there: LandmarkReport::clustered is below kScattered, and no more than
+/// kNetted times the share of lost landmarks has changed. It has come gradually: nothing has hidden the part
+/// kSudden of what was visible from one frame to the next for kNet_s.
+constexpr double kScattered = 0.35;
+constexpr double kNetted = 1.6;
+constexpr double kNet_s = 0.6;
 /// Frames whose strengths are all below this tell what is usual.
 constexpr double kUsual = 0.6;
 /// Number of spreads beyond the usual that still count as usual.
@@ -238,6 +258,64 @@ bool Judge::believes(const Observation& seen) const {
          phases_agree(seen);
 }
 
+Pose Judge::place(const Observation& seen) const noexcept {
+  const Pose pose = seen.registration.pose();
+  return home_ + (seen.landmarks.located ? seen.landmarks.pose : Pose{pose.x, pose.y});
+}
+
+bool Judge::swings(const Observation& seen, const Finding& move) const {
+  if (!std::isfinite(move.shift_px)) return false;
+  // Turns count by the shift of the corners.
+  const auto vector = [this](const Pose& pose) {
+    return std::array{pose.x, pose.y, half_diagonal_ * pose.rotation, half_diagonal_ * pose.zoom};
+  };
+  const Pose turn = seen.landmarks.located ? seen.landmarks.pose : Pose{};
+  const auto way = vector({move.shift_x, move.shift_y, turn.rotation, turn.zoom});
+  const double length = std::sqrt(std::inner_product(way.begin(), way.end(), way.begin(), 0.0));
+  if (!(length > 0)) return false;
+  std::vector<double> places;  // along the present shift
+  for (const Pose& pose : swings_) {
+    const auto here = vector(pose - home_);
+    places.push_back(std::inner_product(way.begin(), way.end(), here.begin(), 0.0) / length);
+  }
+  const int count = static_cast<int>(places.size());
+  const auto at = [&](int frame) { return places[static_cast<std::size_t>(frame)]; };
+  // The frames in which the present way and the one before it began, and those with the lowest and the
+  // highest place since.
+  int last = 0;
+  int before = 0;
+  int low = 0;
+  int high = 0;
+  int direction = 0;
+  int ways = 0;
+  for (int i = 0; i < count; ++i) {
+    if (at(i) <= at(low)) low = i;
+    if (at(i) >= at(high)) high = i;
+    const bool rises = direction <= 0 && at(i) >= at(low) + kWay * length;
+    const bool falls = direction >= 0 && at(i) <= at(high) - kWay * length;
+    if (!rises && !falls) continue;
+    before = last;
+    last = rises ? low : high;
+    ++ways;
+    direction = rises ? 1 : -1;
+    low = high = i;
+  }
+  const auto fastest = [&](int from, int to) {
+    double most = 0;
+    for (int i = from + 1; i <= to; ++i) most = std::max(most, std::abs(at(i) - at(i - 1)));
+    return most;
+  };
+  return ways >= kWays && std::min(at(last), at(before)) <= kBack * length &&
+         fastest(before, last) >= kAsFast * fastest(last, count - 1) && last - before <= frames(kSlowest_s) &&
+         count - 1 - last <= std::max(kLate * (last - before), static_cast<double>(frames(kQuickest_s)));
+}
+
+bool Judge::net(const Observation& seen) const noexcept {
+  const LandmarkReport& landmarks = seen.landmarks;
+  return landmarks.located && landmarks.count >= kManyLandmarks && landmarks.clustered < kScattered &&
+         seen.changed < kNetted * landmarks.lost && since_leap_ > frames(kNet_s);
+}
+
 Finding Judge::moved(const Observation& seen) const {
   Finding finding;
   const Registration& r = seen.registration;
@@ -273,8 +351,10 @@ Finding Judge::moved(const Observation& seen) const {
   const double turn_error = seen_turn ? 0 : half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
   const double turn_limit = std::max(
       {2 * limits_.moved_px / options_.sensitivity, turn_.level() + kFar * turn_.spread(), 6 * turn_error});
-  const bool guessed_turn =
-      r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() && seen.changed < limits_.covered;
+  // Landmarks that have been found without a turn contradict one.
+  const bool unturned = seen.landmarks.located && !r.turned && seen.landmarks.lost < kHiddenLandmarks;
+  const bool guessed_turn = !unturned && r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() &&
+                            seen.changed < limits_.covered;
   if ((seen_turn || guessed_turn) && turn / turn_limit > finding.strength) {
     finding.strength = turn / turn_limit;
     finding.shift_px = std::max(turn, shift);
@@ -313,7 +393,9 @@ double Judge::lasting_cover(double strength, double changed) {
   const double at_once = std::min(kAllAtOnce, kSudden * std::max(1.0, interval_s_ / kFrameOfSudden_s));
   const bool grows = interval_s_ > kFarApart_s && more_before_ > kSteady * more;
   more_before_ = more;
-  const bool sudden = strength < kLow || (more > at_once * (1 - changed + more) && !grows);
+  const bool leaps = more > at_once * (1 - changed + more) && !grows;
+  since_leap_ = leaps ? 0 : since_leap_ + 1;
+  const bool sudden = strength < kLow || leaps;
   since_sudden_ = sudden ? 0 : since_sudden_ + 1;
   // Noise in an empty picture resembles the scene now and then.
   since_hidden_ = strength > (covering_ > 0 ? kReleased : 1) ? 0 : since_hidden_ + 1;
@@ -385,7 +467,13 @@ Findings Judge::judge(const Observation& seen) {
     at(EventKind::blinded).strength =
         !glare_ || white_ > frames(limits_.glare_s) ? seen.bright / limits_.white : kNotYet;
   look_for_leaving(seen);
+  if (landmarks_know(seen) || phases_agree(seen)) {
+    swings_.push_back(place(seen));
+    while (swings_.size() > static_cast<std::size_t>(frames(kSwings_s))) swings_.pop_front();
+  }
   at(EventKind::moved) = moved(seen);
+  if (at(EventKind::moved).strength > 1 && swings(seen, at(EventKind::moved)))
+    at(EventKind::moved).strength = kNotYet;
   if (believes(seen) && at(EventKind::moved).strength < 1) {
     places_.push_back(home_ + seen.registration.pose());
     const auto max = static_cast<std::size_t>(frames(limits_.drift_s));

@@ -65,6 +65,8 @@ class Judge {
 
   /// Call this when an apparent move was rejected.
   void deny() noexcept { displaced_ = 0; }
+  /// Call this when the reference has accepted what is seen as the scene in its place.
+  void accepted() noexcept { swings_.clear(); }
 
   /// Whether a frame may change what is usual. A frame that is more than half way to an event may not.
   static bool usual(const Findings& findings, const Observation& seen) noexcept;
@@ -88,6 +90,9 @@ class Judge {
   int covering_frames() const noexcept { return covering_ > 0 ? std::max(covering_, hidden_) : 0; }
   /// Whether something hides the scene but may be about to leave.
   bool passing() const noexcept { return passing_; }
+  /// Whether what hides the scene is a net, such as a spider's web, that has come gradually: between its
+  /// threads the scene is seen everywhere.
+  bool net(const Observation& seen) const noexcept;
 
  private:
   /// Number of frames in this time at the present rate, but at least `min`.
@@ -108,6 +113,11 @@ class Judge {
   /// Detects that the scene has left the picture, either seen on its way or from one frame to the next.
   void look_for_leaving(const Observation& seen);
   Finding moved(const Observation& seen) const;
+  /// Whether the scene, or what is seen of it, swings to and fro, and a move to where it is now is the next
+  /// swing.
+  bool swings(const Observation& seen, const Finding& move) const;
+  /// Pose of the scene in a frame, relative to the first reference.
+  Pose place(const Observation& seen) const noexcept;
   double covered(const Observation& seen);
   /// Holds back a cover that came gradually, such as a lorry or a person who looks into the camera, until it
   /// has stayed.
@@ -123,6 +133,7 @@ class Judge {
   FreezeDetector freeze_;
   Pose home_;                  ///< pose of the reference relative to its first one
   std::deque<Pose> places_;    ///< poses of the scene in the latest frames, relative to the same
+  std::deque<Pose> swings_;    ///< the same over a longer time, whatever they mean
   int displaced_ = 0;          ///< recent frames that showed the scene far from where it was
   int since_displaced_ = 0;    ///< frames since the last of them
   int since_calm_ = 0;         ///< frames since most of the scene was seen in its place
@@ -135,6 +146,7 @@ class Judge {
   int since_hidden_ = 0;       ///< frames since the last of them
   bool passing_ = false;       ///< the cover came gradually and may be about to leave
   int since_sudden_ = 0;       ///< frames since hardly anything was hidden, or much more than just before
+  int since_leap_ = 1 << 20;   ///< frames since much was hidden from one frame to the next
   double changed_before_ = 0;  ///< Observation::changed in the previous frame
   double more_before_ = 0;     ///< its growth in the previous frame
   int hidden_ = 0;             ///< successive frames in which much is hidden when moving objects count

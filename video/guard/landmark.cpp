@@ -11,7 +11,6 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kCellColumns = 12, kCellRows = 7;
 /// Minimum number of pixels between the picture's edge and a patch.
 constexpr int kRim = 6;
 

@@ -40,6 +40,9 @@ struct Landmark {
   void compare(const Patch& patch);
 };
 
+/// Cells of the grid over the scene that has one landmark in each cell.
+inline constexpr int kCellColumns = 12, kCellRows = 7;
+
 /// The best patch of each cell of a grid over `scene`, row-major grey levels of `width` x `height` pixels:
 /// the one whose structure tensor has the largest smaller eigenvalue (Shi and Tomasi, CVPR 1994). A cell
 /// whose best patch has a root mean square gradient below half a grey level per pixel, in its weaker

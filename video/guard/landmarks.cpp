@@ -37,6 +37,8 @@ constexpr double kExact = 0.06;
 constexpr double kNear = 0.05;
 /// After a longer step, in pixels, the climb continues at the nearest whole pixel.
 constexpr double kFar = 0.7;
+/// Landmarks whose distance is below this number of cells in both directions are neighbours.
+constexpr double kNeighbour = 1.5;
 /// A turn that moves the picture's corners by less, in pixels, counts as none.
 constexpr double kUnturned = 0.15;
 
@@ -162,6 +164,29 @@ Landmarks::Visibility Landmarks::visibility() const {
   return {1, weighted_median(rests)};
 }
 
+double Landmarks::clustering(std::span<const Landmark* const> there,
+                             std::span<const Landmark* const> gone) const {
+  if (gone.empty() || there.empty()) return 1;
+  const double across = kNeighbour * static_cast<double>(width_) / kCellColumns;
+  const double down = kNeighbour * static_cast<double>(height_) / kCellRows;
+  const auto near = [&](const Landmark* one, std::span<const Landmark* const> all) {
+    return static_cast<double>(std::ranges::count_if(all, [&](const Landmark* other) {
+      return other != one && std::abs(other->from_x - one->from_x) < across &&
+             std::abs(other->from_y - one->from_y) < down;
+    }));
+  };
+  double also_gone = 0;
+  double neighbours = 0;
+  for (const Landmark* one : gone) {
+    const double too = near(one, gone);
+    also_gone += too;
+    neighbours += too + near(one, there);
+  }
+  if (!(neighbours > 0)) return 0;
+  const double share = static_cast<double>(gone.size()) / static_cast<double>(gone.size() + there.size());
+  return (also_gone / neighbours - share) / (1 - share);
+}
+
 void Landmarks::Amplitudes::add(const Amplitudes& other, double weight) noexcept {
   cc += weight * other.cc;
   cf += weight * other.cf;
@@ -243,6 +268,7 @@ LandmarkReport Landmarks::finish() {
   }
   std::array<Amplitudes, kTiles> tiles{};
   std::array<double, kTiles> energies{};
+  std::vector<const Landmark*> there, gone;
   double crisp = 0;
   double lost = 0;
   report.count = 0;
@@ -270,8 +296,10 @@ LandmarkReport Landmarks::finish() {
     if (!landmark.there()) {
       lost += 1;
       ++report.gone[static_cast<std::size_t>(landmark.tile)];
+      gone.push_back(&landmark);
       continue;
     }
+    there.push_back(&landmark);
     report.contrast[static_cast<std::size_t>(landmark.tile)] += same;
     energies[static_cast<std::size_t>(landmark.tile)] += landmark.energy;
     const double both = landmark.coarse_product - c2;
@@ -287,6 +315,7 @@ LandmarkReport Landmarks::finish() {
   if (report.count > 0) {
     report.lost = lost / report.count;
     report.crisp = crisp / report.count;
+    report.clustered = clustering(there, gone);
   }
   const std::optional<Fineness> fineness = report.located ? usual_fineness(tiles) : std::nullopt;
   if (fineness) {

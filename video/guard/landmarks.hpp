@@ -28,6 +28,9 @@ struct LandmarkReport {
   /// Per tile: contrast of those present, relative to the reference's; 0 if there are none.
   std::array<double, kTiles> contrast{};
   double lost = 0;  ///< share of all landmarks that are missing, 0 to 1
+  /// Whether missing landmarks lie next to each other: 1 if all their neighbours are missing as well, 0 if as
+  /// many of these are missing as of all landmarks.
+  double clustered = 1;
   /// Amplitude of their fine detail relative to the reference's, to that of their coarse structure and to
   /// what is usual. Noise does not contribute. 1 if unknown.
   double fine = 1;
@@ -110,6 +113,8 @@ class Landmarks {
   static std::optional<Fineness> usual_fineness(const std::array<Amplitudes, kTiles>& tiles);
 
   Visibility visibility() const;
+  /// LandmarkReport::clustered of the landmarks that count.
+  double clustering(std::span<const Landmark* const> there, std::span<const Landmark* const> gone) const;
   void measure(const Pose& guess);
   Agreement climb(Pose pose, bool patient);
 
