@@ -353,6 +353,30 @@ TEST(GuardRatesTest, AMoveBehindAWebThatSwaysIsAMove) {
   expect_only(stream, EventKind::moved, 12, NAN, 25);
 }
 
+TEST(GuardRatesTest, AWebThatSwaysInTimeIsNoReplay) {
+  const Picture scene = Panorama(9).view(0);
+  constexpr double kFps = 15;
+  constexpr int kPeriod = 86;            // of the gusts
+  for (const int again : {0, 100, 1}) {  // the live picture, a replay, a stop
+    Stream stream;
+    std::vector<std::vector<std::uint8_t>> shown;
+    for (int i = 0; i < 420; ++i) {
+      const double phase = 2 * 3.14159265 * i / kPeriod;
+      Picture picture = scene;
+      for (float& grey : picture) grey = 60 + 0.2F * (grey - 120);
+      add_web(picture, 130, 0.8, 6 * (0.6 + 0.4 * std::sin(phase)) * std::sin(5.5 * phase));
+      const bool fresh = again == 0 || i < 240;
+      shown.push_back(fresh ? stream.exposed(picture) : shown[static_cast<std::size_t>(i - again)]);
+      stream.push(shown.back(), i / kFps);
+    }
+    if (again == 0) {
+      EXPECT_EQ(stream.alarms(), "");
+    } else {
+      expect_only(stream, EventKind::frozen, (again == 1 ? 239 : 240) / kFps, NAN, kFps);
+    }
+  }
+}
+
 TEST(ThresholdsTest, AreSetByName) {
   Thresholds thresholds;
   set_threshold(thresholds, "passing-s=1.5");

@@ -43,6 +43,11 @@ constexpr std::size_t kMovingTiles = 3;
 constexpr double kMovingShare = 0.3;
 constexpr double kMotion_s = 1.5;
 constexpr double kMinPeriod_s = 3;
+/// What sways comes by the same places all the time: if more than the share kOften of the frames with motion
+/// were also seen at other times, more than kApart_s from now and from the time that returns, that is no
+/// replay.
+constexpr double kOften = 0.5;
+constexpr double kApart_s = 0.3;
 /// Minimum share of the frames that do not repeat the previous one: without noise, every lag would match.
 constexpr double kChangingShare = 0.5;
 /// Successive frames that may fail to match, as key frames do.
@@ -153,13 +158,19 @@ std::int64_t Replay::search() const noexcept {
   return 0;
 }
 
-void Replay::note_motion() noexcept {
+void Replay::note_motion(std::int64_t apart) noexcept {
   bool any = false;
   for (std::size_t t = 0; t < kTiles; ++t) {
     if (!(difference(t, 1).variance > kMotion)) continue;
     moved_[t] = any = true;
   }
-  moving_frames_ += any ? 1 : 0;
+  if (!any) return;
+  ++moving_frames_;
+  for (std::int64_t lag = apart; lag <= lag_ - apart; ++lag) {
+    if (!motion_returns(lag, 0)) continue;
+    ++often_;
+    break;
+  }
 }
 
 void Replay::add(const SignalView& frame, double interval_s, double min_s, bool hold) {
@@ -189,7 +200,7 @@ void Replay::add(const SignalView& frame, double interval_s, double min_s, bool 
     if (!hold) learn_noise();
     return;
   }
-  if (by_motion_) note_motion();
+  if (by_motion_) note_motion(frames_in(kApart_s, interval_s));
   // Without noise the whole period has to return, and something has to happen in it.
   const std::int64_t min = frames_in(min_s, interval_s, kMinRun);
   const std::int64_t needed = by_motion_ ? std::max(min, std::int64_t{frames_in(kMotion_s, interval_s)})
@@ -197,7 +208,8 @@ void Replay::add(const SignalView& frame, double interval_s, double min_s, bool 
                                                  : std::max(min, lag_);
   const bool tells =
       by_motion_ ? moved_.count() >= kMovingTiles &&
-                       static_cast<double>(moving_frames_) > kMovingShare * static_cast<double>(run_)
+                       static_cast<double>(moving_frames_) > kMovingShare * static_cast<double>(run_) &&
+                       static_cast<double>(often_) <= kOften * static_cast<double>(moving_frames_)
       : noisy_ >= kNoisy ? static_cast<double>(changing_frames_) > kChangingShare * static_cast<double>(run_)
                          : frames_ - latest_change_ <= lag_;
   // Once recognised, a replay continues while pictures return.
@@ -223,7 +235,7 @@ void Replay::find_period(double interval_s, int moving) noexcept {
   while (!by_motion_ && run_ < lag_ && run_ + lag_ + 2 < std::min(frames_, kMaxFrames) && copy(lag_, run_))
     ++run_;
   misses_ = 0;
-  moving_frames_ = 0;
+  moving_frames_ = often_ = 0;
   changing_frames_ = run_;
   moved_.reset();
 }

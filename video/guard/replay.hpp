@@ -55,7 +55,7 @@ class Replay {
   /// The same by motion alone: what moves in either frame has to move in both.
   bool motion_returns(std::int64_t lag, std::int64_t ago) const noexcept;
   bool copy(std::int64_t lag, std::int64_t ago) const noexcept;
-  void note_motion() noexcept;
+  void note_motion(std::int64_t apart) noexcept;
   void learn_noise() noexcept;
   std::int64_t search() const noexcept;
   /// Sets the lag after which pictures return; it stays 0 if they do not.
@@ -69,6 +69,7 @@ class Replay {
   std::int64_t changing_frames_ = 0;  ///< frames of the run that are not copies of the previous one
   bool by_motion_ = false;            ///< the replay was recognised by motion alone
   std::int64_t moving_frames_ = 0;    ///< frames of the run in which something moves
+  std::int64_t often_ = 0;            ///< those of them that were also seen at other times
   std::bitset<kTiles> moved_;         ///< tiles in which something has moved
   std::int64_t latest_change_ = 0;    ///< latest frame in which at least half of the tiles changed
   double strength_ = 0;
