@@ -26,6 +26,7 @@ struct Observation {
   double brightening = 0;  ///< median natural logarithm of the tiles' levels over those of the previous frame
   double relighting = 0;   ///< the same of absolute values: other light may also darken tiles
   double relit_most = 0;   ///< what three quarters of these absolute values exceed
+  double uneven = 0;       ///< median absolute deviation of the tiles' logarithms from `brightening`
   double spread = 0;       ///< standard deviation of grey levels, as a share of the full range
   double dark = 0;         ///< share of sampled pixels near black
   double bright = 0;       ///< share of sampled pixels near white

@@ -208,6 +208,9 @@ Observation Observer::observe(const SignalView& region) {
   if (has_rows_) changes = level_changes(last_rows.mean, rows_.mean, full_);
   if (!changes.empty()) {
     out.brightening = detail::median(changes);
+    std::vector<double> apart = changes;
+    for (double& one : apart) one = std::abs(one - out.brightening);
+    out.uneven = detail::median(std::move(apart));
     for (double& one : changes) one = std::abs(one);
     out.relit_most = detail::quantile(changes, 0.25);
     out.relighting = detail::median(std::move(changes));
