@@ -107,6 +107,37 @@ TEST(Triage, LocalLightIsTheGuidedFilter) {
   }
 }
 
+/// From frame 150 on, infrared light shows half of another scene, and falls off towards the sides.
+Edit with_infrared(const Edit& before) {
+  return [=](Grey& grey, int frame) {
+    before(grey, frame);
+    if (frame < 150) return;
+    const Grey& other = scene();
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const float across = 2.0F * static_cast<float>(x) / kWidth - 1;
+        const float mixed =
+            0.5F * (pixel(grey, x, y) + other[other.size() - 1 - static_cast<std::size_t>(y * kWidth + x)]);
+        pixel(grey, x, y) = mixed * (1.2F - 0.8F * across * across);
+      }
+    }
+  };
+}
+
+TEST(Triage, PeopleAreSeenBeforeAndAfterASwitchToInfraredLight) {
+  EXPECT_TRUE(events_of(with_infrared([](Grey&, int) {})).empty());
+  for (const int from : {40, 200}) {
+    const auto events = events_of(with_infrared([=](Grey& grey, int frame) {
+      if (frame < from || frame >= from + 50) return;
+      const int left = 10 + 3 * (frame - from);
+      for (int y = 50; y < 66; ++y)
+        for (int x = left; x < left + 8; ++x) pixel(grey, x, y) += 24;
+    }));
+    ASSERT_EQ(events.size(), 1U) << from;
+    EXPECT_NEAR(events[0].change_start_s, from / kRate, 0.5);
+  }
+}
+
 /// Shadows of 40 % with soft edges that drift over the scene.
 void clouds(Grey& grey, int frame) {
   for (int y = 0; y < kHeight; ++y) {

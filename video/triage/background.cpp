@@ -41,6 +41,15 @@ constexpr double kQuickShareOfSway = 0.9;
 constexpr int kParts = 4;
 constexpr double kWeatherParts = 0.25;
 constexpr float kWeatherToSpread = 0.5F;
+/// Most of the picture has changed if at least kChangedParts of kParts by kParts parts differ by more than
+/// kChangedLevels grey levels (root mean square) after gain and offset are removed. It must not look like
+/// kStays kept pictures before when kStays more have come, and the light has to last for kMinKept: otherwise
+/// what is lit for a moment would be the usual scene. Drawn switches to infrared light change all 16 parts.
+constexpr int kChangedParts = 13;
+constexpr float kChangedLevels = 4;
+constexpr std::int64_t kStays = 3;
+constexpr std::int64_t kMinKept = 18;
+constexpr std::size_t kMaxJumps = 256;
 /// From the median of slow deviations to the spread. They are not normal noise, for which 1.4826 would do: a
 /// lamp may be on for half of the time, and its light is not all smooth.
 constexpr float kMedianToSpread = 1.5F * 1.4826F;
@@ -72,7 +81,67 @@ Background::Background(int width, int height, const BackgroundOptions& options)
       light_(width, height) {}
 
 void Background::add(std::int64_t frame, const std::vector<float>& picture) {
-  if (frame % every_ == 0) kept_.push_back({frame, picture});
+  if (frame % every_ != 0) return;
+  kept_.push_back({frame, picture});
+  for (Jump& jump : jumps_)
+    if (!jump.known && frame >= jump.frame + kStays * every_) judge_jump(jump);
+  std::erase_if(jumps_, [](const Jump& jump) { return jump.known && !jump.stays; });
+  while (jumps_.size() > kMaxJumps) jumps_.pop_front();
+}
+
+void Background::add_jump(std::int64_t frame) {
+  jumps_.push_back({frame});
+}
+
+void Background::judge_jump(Jump& jump) const {
+  jump.known = true;
+  const auto after = std::ranges::lower_bound(kept_, jump.frame, {}, &Kept::frame);
+  // The last pictures before may show a flash.
+  const auto before = std::min<std::ptrdiff_t>(kStays, after - kept_.begin());
+  jump.stays = before > 0 && other_light((after - before)->picture, kept_.back().picture);
+}
+
+bool Background::other_light(std::span<const float> before, std::span<const float> after) const {
+  // Most pictures resemble the one before, and need no fit.
+  const auto changed_parts = [&](float gain, float offset) {
+    int changed = 0;
+    for (int part = 0; part < kParts * kParts; ++part) {
+      const int top = part / kParts * height_ / kParts;
+      const int bottom = (part / kParts + 1) * height_ / kParts;
+      const int left = part % kParts * width_ / kParts;
+      const int right = (part % kParts + 1) * width_ / kParts;
+      float sum = 0;
+      for (int y = top; y < bottom; ++y) {
+        for (int x = left; x < right; ++x) {
+          const auto i = static_cast<std::size_t>(y * width_ + x);
+          const float off = after[i] - gain * before[i] - offset;
+          sum += off * off;
+        }
+      }
+      const auto points = static_cast<float>((bottom - top) * (right - left));
+      changed += sum > kChangedLevels * kChangedLevels * points ? 1 : 0;
+    }
+    return changed;
+  };
+  if (changed_parts(1, 0) < kChangedParts) return false;
+  const Light light = fit_light(after, before, {});
+  return changed_parts(static_cast<float>(light.gain), static_cast<float>(light.offset)) >= kChangedParts;
+}
+
+/// The light of a frame lasts from one jump to the next. If that is too short, jumps do not count.
+Background::Segment Background::segment_of(std::int64_t frame) const {
+  Segment found;
+  for (const Jump& jump : jumps_) {
+    if (!jump.stays) continue;
+    if (jump.frame <= frame) {
+      found.first = jump.frame;
+    } else {
+      found.last = jump.frame;
+      break;
+    }
+  }
+  const auto count = std::ranges::count_if(kept_, [&](const Kept& one) { return found.has(one.frame); });
+  return count < kMinKept ? Segment{} : found;
 }
 
 bool Background::restored() {
@@ -117,11 +186,17 @@ void Background::make_usual(std::int64_t frame) {
   const std::int64_t from =
       std::max<std::int64_t>(0, std::min(frame - options_.window / 2, last - options_.window));
   while (kept_.size() > 1 && kept_.front().frame < from) kept_.pop_front();
-  const std::int64_t recent = std::max(frame, options_.recent);
+  const std::int64_t recent = std::max(frame, segment_.first + options_.recent);
   std::vector<Kept*> wanted;
   std::vector<Kept*> chosen;
+  // The light of a shorter time is known from more of its pictures.
+  const std::int64_t end = std::min({segment_.last, last, from + options_.window});
+  const std::int64_t length = end - std::max(segment_.first, from);
+  sparse_ =
+      std::max<std::int64_t>(1, (segment_ == Segment{} ? options_.window : length) / kUsualPictures / every_);
   for (Kept& one : kept_) {
     if (one.frame > from + options_.window) break;
+    if (!segment_.has(one.frame)) continue;
     const bool sparse = one.frame / every_ % sparse_ == 0;
     if (sparse) chosen.push_back(&one);
     if (sparse || (one.frame > recent - options_.recent && one.frame <= recent)) wanted.push_back(&one);
@@ -136,16 +211,19 @@ void Background::make_usual(std::int64_t frame) {
   sway_.clear();
   const float weather = measure_spread(chosen);
   if (weather < kSwayFrom || weather >= kLargeSpread) return;
-  learn_sway(chosen.back()->frame);
+  learn_sway(chosen.front()->frame, chosen.back()->frame);
   if (!sway_.empty()) measure_spread(chosen);
 }
 
-void Background::learn_sway(std::int64_t last) {
+void Background::learn_sway(std::int64_t first, std::int64_t last) {
+  const auto begin = std::ranges::find_if(
+      kept_, [&](const Kept& one) { return segment_ == Segment{} || one.frame >= first; });
   const auto end = std::ranges::upper_bound(kept_, last, {}, &Kept::frame);
-  const auto count = static_cast<std::size_t>(end - kept_.begin());
+  const auto from = static_cast<std::size_t>(begin - kept_.begin());
+  const auto count = static_cast<std::size_t>(end - begin);
   if (count < kMinSwayPictures) return;
   std::vector<std::vector<float>> deviations;
-  for (std::size_t n = 0; n < count; n += (count + kSwayPictures - 1) / kSwayPictures) {
+  for (std::size_t n = from; n < from + count; n += (count + kSwayPictures - 1) / kSwayPictures) {
     kept_[n].light = fit_light(kept_[n].picture, usual_, kept_[n].light);
     deviation_of(kept_[n], deviations.emplace_back());
   }
@@ -247,8 +325,9 @@ float Background::measure_spread(std::span<Kept* const> chosen) {
   std::vector<Pair> fast;
   for (std::size_t i = 1; i < kept_.size(); ++i) {
     if (kept_[i].frame / every_ % sparse_ != 0 || kept_[i].frame > chosen.back()->frame) continue;
+    if (!segment_.has(kept_[i].frame)) continue;
     for (const std::size_t apart : {std::size_t{1}, std::size_t{3}}) {
-      if (i < apart) continue;
+      if (i < apart || !segment_.has(kept_[i - apart].frame)) continue;
       Kept& other = kept_[i - apart];
       if (other.left.empty()) other.light = fit_light(other.picture, usual_, other.light);
       fast.push_back({look_at(other), look_at(kept_[i])});
@@ -291,10 +370,10 @@ float Background::measure_spread(std::span<Kept* const> chosen) {
 void Background::make_recent(std::int64_t frame) {
   std::vector<const Kept*> chosen;
   // At the beginning of a recording, the first pictures take the place of the recent ones.
-  const std::int64_t last = std::max(frame, options_.recent);
+  const std::int64_t last = std::max(frame, segment_.first + options_.recent);
   for (const Kept& one : kept_) {
     if (one.frame > last) break;
-    if (one.frame > last - options_.recent) chosen.push_back(&one);
+    if (one.frame > last - options_.recent && segment_.has(one.frame)) chosen.push_back(&one);
   }
   if (chosen.size() < static_cast<std::size_t>(kRecentPictures / 2)) {
     recent_ = usual_;
@@ -313,7 +392,11 @@ void Background::make_recent(std::int64_t frame) {
 
 void Background::move_to(std::int64_t frame) {
   if (kept_.empty()) return;
-  if (frame >= next_usual_) {
+  const Segment segment = segment_of(frame);
+  const bool changes = segment != segment_;
+  segment_ = segment;
+  if (changes) usual_.clear();
+  if (frame >= next_usual_ || changes) {
     make_usual(frame);
     next_usual_ = frame + std::max<std::int64_t>(1, options_.window / 12);
     next_recent_ = frame;

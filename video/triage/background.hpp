@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -30,12 +31,24 @@ class Background {
 
   /// Takes the pictures of frames in order, and keeps some of them.
   void add(std::int64_t frame, const std::vector<float>& picture);
+  /// Call this before add() if most of the picture has changed with this frame, as when a camera switches to
+  /// infrared light. If the change stays, pictures from before and after are not mixed.
+  void add_jump(std::int64_t frame);
+  /// Whether most of a picture has changed, whatever gain and offset of the light have done.
+  bool other_light(std::span<const float> before, std::span<const float> after) const;
   /// Removes smooth changes of light relative to usual().
   LocalLight& light() noexcept { return light_; }
   /// Updates the background for this frame if an update is due. Add the frames up to half a window later, as
   /// far as they exist, before the call.
   void move_to(std::int64_t frame);
 
+  /// The frames from the first to before the last have the light of the frame of move_to().
+  struct Segment {
+    std::int64_t first = 0, last = std::numeric_limits<std::int64_t>::max();
+    bool has(std::int64_t frame) const noexcept { return frame >= first && frame < last; }
+    friend bool operator==(const Segment&, const Segment&) = default;
+  };
+  const Segment& segment() const noexcept { return segment_; }
   /// The medians over the window and over the recent past, and the spread: grey levels in the light of
   /// usual().
   std::span<const float> usual() const noexcept { return usual_; }
@@ -50,7 +63,8 @@ class Background {
   /// All state that add() and move_to() change.
   template <class Archive>
   void archive(Archive& bytes) {
-    bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_, sway_);
+    bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_, sway_, jumps_,
+          segment_.first, segment_.last);
   }
   /// Call this after reading from an archive. Returns whether the state is of this picture size.
   bool restored();
@@ -67,9 +81,22 @@ class Background {
       bytes(frame, picture, light);
     }
   };
+  /// A frame with which most of the picture changed, and whether the change stayed for a while.
+  struct Jump {
+    std::int64_t frame = 0;
+    bool known = false, stays = false;
+
+    template <class Archive>
+    void archive(Archive& bytes) {
+      bytes(frame, known, stays);
+    }
+  };
+
+  void judge_jump(Jump& jump) const;
+  Segment segment_of(std::int64_t frame) const;
   void find_overexposed(std::span<Kept* const> chosen);
   void make_usual(std::int64_t frame);
-  void learn_sway(std::int64_t last);
+  void learn_sway(std::int64_t first, std::int64_t last);
   void make_recent(std::int64_t frame);
   struct Pair {
     const Kept *before, *after;
@@ -88,6 +115,8 @@ class Background {
   LocalLight light_;
   EigenBackground sway_;
   std::deque<Kept> kept_;
+  std::deque<Jump> jumps_;
+  Segment segment_;
   std::int64_t next_usual_ = 0, next_recent_ = 0;
   std::vector<float> usual_, recent_, spread_;
   std::vector<std::uint8_t> overexposed_;  ///< in at least half of the pictures behind usual_

@@ -80,6 +80,8 @@ void ChangeMeter::resume(const SignalView& first, std::int64_t next, ByteReader&
 /// spread is that of averages.
 void ChangeMeter::take_in(const std::vector<float>& picture) {
   if (frames_ < averaged_) return;
+  if (!pending_.empty() && background_->other_light(pending_.back().picture, picture))
+    background_->add_jump(averaged_);
   average_.resize(picture.size());
   for (std::size_t i = 0; i < picture.size(); ++i)
     average_[i] += (averaged_ == 0 ? 1 : smoothing_) * (picture[i] - average_[i]);
@@ -106,18 +108,22 @@ void ChangeMeter::finish(std::vector<Change>& out) {
   while (!pending_.empty()) measure(out);
 }
 
-/// Collects the pictures before and after the next one.
-void ChangeMeter::look_around() {
+/// Collects the pictures before and after the next one, in the same light.
+std::size_t ChangeMeter::look_around() {
+  const Background::Segment& segment = background_->segment();
   std::vector<Moments::Moment> moments;
   double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
   const auto add = [&](const Pending& one) {
+    if (!segment.has(one.frame)) return;
     moments.push_back({one.picture, one.seconds, one.seconds - last > 2.5 * interval_s_});
     last = one.seconds;
   };
   for (const Pending& one : past_) add(one);
+  const std::size_t before = moments.size();
   const auto after = std::min<std::ptrdiff_t>(around_, std::ssize(pending_));
   std::for_each(pending_.begin(), pending_.begin() + after, add);
   moments_->take(std::move(moments));
+  return before;
 }
 
 /// At the extremes of a sway, the fit leaves larger residuals in many parts of the picture at once.
@@ -137,10 +143,10 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   const std::span<const float> usual = background_->usual();
   const std::span<const float> recent = background_->recent();
   const std::span<const float> spread = background_->spread();
-  light_ = fit_light(next.picture, usual, light_);
+  const bool first = smooth_.empty() || background_->segment().first == next.frame;
+  light_ = fit_light(next.picture, usual, first ? Light{} : light_);
   const auto gain = static_cast<float>(1 / light_.gain);
   const auto offset = static_cast<float>(-light_.offset / light_.gain);
-  const bool first = smooth_.empty();
   smooth_.resize(usual.size());
   deviation_.resize(usual.size());
   recent_deviation_.resize(usual.size());
@@ -159,8 +165,8 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   for (std::size_t i = 0; i < usual.size(); ++i)
     recent_deviation_[i] = deviation_[i] - (recent[i] - usual[i]);
   if (!background_->sway().empty()) widen_spread();
-  look_around();
-  brief_->begin(*moments_, past_.size(), light_, recent, spread_);
+  const std::size_t before = look_around();
+  brief_->begin(*moments_, before, light_, recent, spread_);
   const ChangedTile tile =
       search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset,
                     {&*moments_, switched_ ? &*switched_ : nullptr, &*brief_});

@@ -77,7 +77,8 @@ class ChangeMeter {
   };
   void begin(const SignalView& first);
   void take_in(const std::vector<float>& picture);
-  void look_around();
+  /// Returns the number of pictures before the next one.
+  std::size_t look_around();
   void widen_spread();
   void measure(std::vector<Change>& out);
 

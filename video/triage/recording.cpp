@@ -385,7 +385,7 @@ class Reading {
     return file;
   }
 
-  static constexpr std::uint32_t kFormat = 0x54524933;
+  static constexpr std::uint32_t kFormat = 0x54524934;
   static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::int64_t kHeld = 64;  ///< a new event has its peak at most this many frames back
 
