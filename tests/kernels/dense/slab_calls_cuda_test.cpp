@@ -75,7 +75,9 @@ TEST_F(SlabCallsCuda, PlanningSurvivesEveryAllocationFailure) {
     detail::cuda::fail_allocation(n);
     const auto code = code_of([&] {
       const detail::DenseRequest request =
-          detail::make_request({24, 32}, true, {.device = Device::gpus(kThree)});
+          detail::make_request({24, 32}, true,
+                               {.planning = dense::Options::Planning::estimate,  // others go on
+                                .device = Device::gpus(kThree)});
       const detail::CudaSlabs<float> slabs(request, detail::choose_devices<float>(request), {.staged = true});
     });
     if (detail::cuda::fail_allocation(0) == 0) {
