@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/base/radices.hpp"
+#include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/plan/grid.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
@@ -73,6 +74,8 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
     why = "volumes with strides";
     return {};
   }
+  for (LineNeed& need : needs)
+    need.total = std::max<std::int64_t>(1, total_spectrum_points(problem) / need.points);
   const bool narrow = is_16_bit(formats.source) || is_16_bit(formats.target);
   if (narrow && needs.size() == 1 && !half && !needs[0].transposed && has_radices(needs[0].points))
     needs[0].narrow_bytes = (is_16_bit(formats.source) ? 4 : 8) + (is_16_bit(formats.target) ? 4 : 8);

@@ -23,6 +23,7 @@ struct LineNeed {
   bool twiddled = false;      ///< the twiddle factors of a longer line follow
   int rows = 0;               ///< if not 0, the line is a grid of this many rows, see Step
   std::int64_t lines = 0;     ///< lines of a group; 0: many
+  std::int64_t total = 0;     ///< lines of the whole problem; 0: many
   /// If not 0, the step transforms whole lines without a convolution, with 16-bit parts on at least one side.
   /// The value is the number of bytes per complex value that are read and written together.
   int narrow_bytes = 0;

@@ -25,6 +25,7 @@ constexpr int kMajorOfProducts = 8;
 struct Limits {
   std::size_t shared_bytes = 48 << 10;  ///< per block, with opt-in
   bool multiplies_f16 = false;          ///< tensor cores have mma.m16n8k16 for f16 numbers
+  int multiprocessors = 132;
 };
 
 }  // namespace sfft::detail::tuned

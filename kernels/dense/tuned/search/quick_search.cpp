@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kRanks = 4;  ///< kernels per step that are considered
 constexpr int kMaxWaves = 2;       ///< times that the cores may compile one kernel each
 /// NVRTC parses one source at a time, for some 65 ms, and then optimises several concurrently, for 0.2 s.
-/// Half a second is enough for this number of sources.
+/// More sources make planning longer than they make the winner faster.
 constexpr std::size_t kMaxSources = 6;
 constexpr double kClearlyFaster = 0.97;  ///< of the time of the rules' policy
 

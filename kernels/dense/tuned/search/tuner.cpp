@@ -279,7 +279,7 @@ class Tuner {
 
 Limits limits_of(int device) {
   const cuda::DeviceInfo& info = cuda::device_info(device);
-  return {info.shared_bytes_per_block, info.major >= kMajorOfProducts};
+  return {info.shared_bytes_per_block, info.major >= kMajorOfProducts, info.multiprocessors};
 }
 
 std::vector<KernelPolicy> ranked_by_rules(LineNeed need, bool single, const Limits& limits, std::size_t max) {
