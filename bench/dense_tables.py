@@ -225,5 +225,24 @@ def table_drawn():
                       line("`quick`, in a second process", [row["automatic"]["ratio"] for row in again], [row["automatic"]["plan_s"] for row in again])])
 
 
-TABLES = {"dense-drawn": table_drawn, "dense-context": table_context, "dense-held": table_held, "dense-lines": table_lines, "dense-frames": table_frames, "dense-cubes": table_cubes,
+def table_trials():
+    """How much longer than the fastest the kernel takes that was first in rank when trials.json was made."""
+    with open(RESULTS / "trials.json", encoding="utf-8") as file:
+        steps = json.load(file)["steps"]
+    kinds = collections.defaultdict(list)
+    for step in steps:
+        timed = [trial for trial in step["trials"] if trial["us"]]
+        first = [trial["us"] for trial in timed if trial["rank"] == 0]
+        if len(timed) < 3 or not first:
+            continue
+        layout = "grids" if step["rows"] else "neighbouring lines" if step["interleaved"] or step["transposed"] else "real rows" if step["half_spectra"] else "contiguous lines"
+        kinds[layout].append(first[0] / min(trial["us"] for trial in timed))
+    lines = ["| steps over | steps | geometric mean | more than 1.1 | most |", "|---|---:|---:|---:|---:|"]
+    for layout, losses in [*sorted(kinds.items()), ("all", sum(kinds.values(), []))]:
+        mean = math.exp(sum(map(math.log, losses)) / len(losses))
+        lines.append(f"| {layout} | {len(losses)} | {mean:.2f} | {sum(loss > 1.1 for loss in losses)} | {max(losses):.2f} |")
+    return "\n".join(lines)
+
+
+TABLES = {"dense-drawn": table_drawn, "dense-trials": table_trials, "dense-context": table_context, "dense-held": table_held, "dense-lines": table_lines, "dense-frames": table_frames, "dense-cubes": table_cubes,
           "dense-batched": table_batched, "dense-double": table_double, "dense-host": table_host, "dense-selective": table_selective, "dense-memory": table_memory, "dense-padding": table_padding, "dense-radices": table_radices}

@@ -34,7 +34,7 @@ struct Options {
   enum class Planning : std::uint8_t {
     estimate,  ///< follows rules and wisdom, and times nothing
     /// The same on the CPU. On a GPU, a problem without wisdom is planned by a comparison of cuFFT, VkFFT and
-    /// a few generated kernels, which takes about half a second the first time. It allocates GPU memory for
+    /// a few generated kernels, which takes one to four seconds the first time. It allocates GPU memory for
     /// one signal and spectrum while it runs. The result stays in the user's cache (set_cache_folder()),
     /// where later processes find it.
     quick,
