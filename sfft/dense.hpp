@@ -115,10 +115,10 @@ SFFT_EXPORT WisdomReport load_wisdom(const std::string& file) noexcept;
 /// only when the new one is complete. Throws Error(file_unreadable), and Error(file_corrupt) for a file that
 /// is neither empty nor wisdom of this version, which stays as it is.
 SFFT_EXPORT void save_wisdom(const std::string& file);
-/// Forgets all wisdom, including what the library ships.
+/// Forgets all wisdom, including what the library ships, but not what is in the cache folder (below).
 SFFT_EXPORT void forget_wisdom() noexcept;
 /// Names the folder in which planning for GPUs keeps compiled kernels and the results of comparisons and
-/// measurements for later processes, at most 256 MiB; an empty name turns this off. The folder is the user's
+/// measurements for later processes, about 256 MiB; an empty name turns this off. The folder is the user's
 /// own: files of others are ignored, and so are damaged ones. Default: the environment variable SFFT_CACHE
 /// ("off" turns it off), otherwise $XDG_CACHE_HOME/sfft or $HOME/.cache/sfft. Thread-safe.
 SFFT_EXPORT void set_cache_folder(const std::string& folder);

@@ -33,10 +33,10 @@ struct Options {
   /// How much time planning may take.
   enum class Planning : std::uint8_t {
     estimate,  ///< follows rules and wisdom, and times nothing
-    /// The same on the CPU. On a GPU, a problem without wisdom is planned by a comparison of cuFFT, VkFFT and
-    /// a few generated kernels, which takes one to four seconds the first time. It allocates GPU memory for
-    /// one signal and spectrum while it runs. The result stays in the user's cache (set_cache_folder()),
-    /// where later processes find it.
+    /// The same on the CPU. On a GPU, a problem without wisdom for its batch is planned by a comparison of
+    /// cuFFT, VkFFT and a few generated kernels. It takes one to four seconds the first time, and memory of
+    /// the GPU for the batch's signals and spectra. Later processes find the result in the user's cache
+    /// (set_cache_folder()). Its kernels convert 8-bit and 16-bit samples first.
     quick,
     /// Times the engines and, for `tuned`, hundreds of kernels for this size, and adds the result to the
     /// wisdom of the process.

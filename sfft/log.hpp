@@ -17,9 +17,10 @@ using LogReceiver = std::function<void(std::string_view topic, std::string_view 
 
 /// From now on `receiver` receives the messages of the process; an empty one ends them. It may be set at any
 /// time and from any thread. When this returns, the previous receiver is not running and will not be called
-/// again. Threads wait for the receiver, so it should be quick, and must not wait for threads that use the
-/// library. Calls of the library that it makes itself are not logged. Without a receiver, which is the
-/// default, a message costs one comparison. Throws invalid_argument if a receiver calls it.
+/// again. Threads wait for the receiver, so it should be quick. It must not wait for threads that use the
+/// library, and so must not plan or use a Tracker. Calls of the library that it makes itself are not logged.
+/// Without a receiver, which is the default, a message costs one comparison. Throws invalid_argument if a
+/// receiver calls it.
 ///   sfft::set_log([](std::string_view topic, std::string_view message) {
 ///     std::cerr << "sfft " << topic << ": " << message << '\n';
 ///   });

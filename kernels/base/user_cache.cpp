@@ -61,7 +61,7 @@ std::optional<std::string> read_own_file(const std::string& path) {
   struct stat status {};
   constexpr std::size_t kMost = UserCache::kMaxValueBytes + (std::size_t{1} << 20);
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-      (status.st_mode & S_IWOTH) == 0 && static_cast<std::size_t>(status.st_size) <= kMost) {
+      (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && static_cast<std::size_t>(status.st_size) <= kMost) {
     text.emplace(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t done = 0;
     while (done < text->size()) {
@@ -91,9 +91,11 @@ void prune(const std::string& folder) {
     if (it.depth() != 1 || it->path().extension() != ".bin") continue;
     std::error_code ignored;
     if (!it->is_regular_file(ignored) || it->is_symlink(ignored)) continue;
-    all.push_back(
-        {it->path(), static_cast<std::size_t>(it->file_size(ignored)), it->last_write_time(ignored)});
-    bytes += all.back().bytes;
+    const auto size = static_cast<std::size_t>(it->file_size(ignored));
+    const fs::file_time_type time = it->last_write_time(ignored);
+    if (ignored) continue;  // another process has just removed it
+    all.push_back({it->path(), size, time});
+    bytes += size;
   }
   if (bytes <= UserCache::kMaxBytes && all.size() <= UserCache::kMaxFiles) return;
   std::sort(all.begin(), all.end(), [](const Stored& a, const Stored& b) { return a.time < b.time; });
@@ -164,6 +166,7 @@ void UserCache::store(std::string_view kind, std::string_view key, std::string_v
     const std::string path = path_of(kind, key);
     static_cast<void>(unlink(path.c_str()));  // whose it was, and its mode, shall not stay
     write_whole(path, text + body, false);
+    static_cast<void>(chmod(path.c_str(), S_IRUSR | S_IWUSR));
     if (stores++ % kPruneEvery == 0) prune(folder_);
   } catch (const fs::filesystem_error&) {
   } catch (const Error&) {  // a full disk, a folder without the right to write

@@ -216,6 +216,19 @@ void undo_scale(Discovery& discovery, int exponent) {
   }
 }
 
+/// For a call that is stopped before a search, or without one.
+Discovery nothing_found(const detail::DiscoveryTarget& target) {
+  Discovery none;
+  none.spectrum.support = std::make_shared<const std::vector<std::int64_t>>();
+  none.spectrum.shape = target.shape;
+  none.spectrum.domain = domain_of(target.samples.type());
+  none.spectrum.backend = target.backend;
+  none.verified = false;
+  none.missed_bound = std::numeric_limits<double>::infinity();
+  none.reason = "stopped on request before anything was found";
+  return none;
+}
+
 std::string named(const Shape& shape, bool real) {
   return fmt::format("{} {}", real ? "real" : "complex", shape.to_string());
 }
@@ -340,6 +353,7 @@ std::optional<Discovery> discover_exactly(const SignalView& signal, const Discov
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
                                              std::string& why) {
   const TraceRange range("discovery");
+  if (options.until_stopped != nullptr) *options.until_stopped = nothing_found(target);
   const Shape& shape = target.shape;
   const ElementType type = target.samples.type();
   check(shape, type, options);
@@ -396,9 +410,12 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   const auto keep = [&](DiscoveryResult&& so_far) {
     if (options.until_stopped == nullptr) return;
     const RunScope::Use none(nullptr);
-    *options.until_stopped =
-        to_discovery(std::move(so_far), target, options.k.value_or(0), samples.exponent());
-    options.until_stopped->missed_bound = std::numeric_limits<double>::infinity();
+    try {
+      Discovery found = to_discovery(std::move(so_far), target, options.k.value_or(0), samples.exponent());
+      found.missed_bound = std::numeric_limits<double>::infinity();
+      *options.until_stopped = std::move(found);
+    } catch (const std::exception&) {  // it stays empty: the outcome of the call counts
+    }
   };
   DiscoveryResult so_far;
   try {

@@ -69,8 +69,8 @@ void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<do
   /// A frame of this many bytes takes longer to copy than a thread to start.
   constexpr std::size_t kLarge = std::size_t{1} << 19;
   settle();
-  type_ = frame.type();
   frame_.resize(frame.bytes());
+  type_ = frame.type();
   values_.assign(values.begin(), values.end());
   const auto copy = [this, frame] { copy_elements(frame, frame_.data()); };
   if (in_background && frame.contiguous() && frame.bytes() >= kLarge) {

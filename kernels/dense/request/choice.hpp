@@ -48,6 +48,7 @@ class Selection {
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
       note(fmt::format("{} cannot", name));
+      lacked_memory_ = lacked_memory_ || error.code() == ErrorCode::out_of_memory;
       if (!failure_) failure_ = std::current_exception();
     }
   }
@@ -62,6 +63,9 @@ class Selection {
     return std::move(best_);
   }
 
+  /// Whether an engine could not be tried for lack of memory.
+  bool lacked_memory() const noexcept { return lacked_memory_; }
+
  private:
   void note(const std::string& text) { notes_ += (notes_.empty() ? "" : ", ") + text; }
 
@@ -69,6 +73,7 @@ class Selection {
   double us_ = 0;
   std::string notes_;
   std::exception_ptr failure_;
+  bool lacked_memory_ = false;
 };
 
 }  // namespace sfft::detail

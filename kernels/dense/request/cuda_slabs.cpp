@@ -49,7 +49,7 @@ DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options o
   const bool fast =
       planes.real && extents.size() == 2 && std::all_of(extents.begin(), extents.end(), has_fast_lines<Real>);
   const bool free = options.engine == dense::Engine::automatic &&
-                    options.planning == dense::Options::Planning::estimate &&
+                    options.planning != dense::Options::Planning::measure &&
                     !Wisdom::global().find(gpu_platform(planes.device), wisdom_problem<Real>(planes));
   if (large && fast && free) {
     options.engine = dense::Engine::tuned;

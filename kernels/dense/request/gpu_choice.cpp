@@ -83,12 +83,16 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
       stream.get());
 }
 
+/// What cached wisdom depends on in addition to the platform.
+std::string build() {
+  return tuned::compiler_version() + (have_vkfft() ? ", VkFFT" : "");
+}
 void recall(const WisdomPlatform& platform, const WisdomProblem& key) {
   const std::shared_ptr<const UserCache> cache = UserCache::global();
-  if (cache->enabled()) recall_wisdom(*cache, tuned::compiler_version(), platform, key, Wisdom::global());
+  if (cache->enabled()) recall_wisdom(*cache, build(), platform, key, Wisdom::global());
 }
 void remember(const WisdomPlatform& platform, const WisdomProblem& key, const WisdomEntry& entry) {
-  remember_wisdom(*UserCache::global(), tuned::compiler_version(), platform, key, entry, Wisdom::global());
+  remember_wisdom(*UserCache::global(), build(), platform, key, entry, Wisdom::global());
 }
 
 template <class Real>
@@ -139,11 +143,13 @@ DenseChoice<Real> compared(const DenseRequest& full, const WisdomPlatform& platf
     });
   };
   std::optional<tuned::QuickSearch<Real>> search;
-  std::future<void> compiled;
+  std::future<bool> compiled;  // whether there was time for everything
   Error no_search(ErrorCode::backend_unavailable, "");
   try {
     search.emplace(problem, tuned_nearby ? near->kernel : "");
-    compiled = in_background([&search, deadline = start + kCompiling] { search->compile(deadline); });
+    compiled = in_background([&search, deadline = std::chrono::steady_clock::now() + kCompiling] {
+      return search->compile(deadline);
+    });
   } catch (const Error& error) {
     if (error.code() != ErrorCode::backend_unavailable) throw;
     no_search = error;
@@ -165,17 +171,30 @@ DenseChoice<Real> compared(const DenseRequest& full, const WisdomPlatform& platf
   enter(Engine::cufft, "cufft compiled",
         [&] { return make<Real>(Engine::cufft, request, kCompiledKernels, false); });
   if (vkfft.valid()) enter(Engine::vkfft, "vkfft", [&] { return vkfft.get(); });
+  bool complete = true;
   enter(Engine::tuned, "tuned", [&] {
     if (!search) throw no_search;
-    compiled.get();
+    complete = compiled.get();
     return make<Real>(Engine::tuned, request, tuned::to_text(search->fastest()), false);
   });
-  DenseChoice<Real> choice = selection.winner(kernel_of<Real>, [&](WisdomEntry entry) {
-    entry.compared = true;
-    remember(platform, key, entry);
-  });
-  if (choice.engine == Engine::vkfft && !problem.forward_only)
-    choice.runner = make<Real>(Engine::vkfft, request, "", false);  // with inverse transforms
+  std::optional<WisdomEntry> found;
+  DenseChoice<Real> choice;
+  try {
+    choice = selection.winner(kernel_of<Real>, [&](const WisdomEntry& entry) { found = entry; });
+    if (choice.engine == Engine::vkfft && !problem.forward_only)
+      choice.runner = make<Real>(Engine::vkfft, request, "", false);  // with inverse transforms
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory && error.code() != ErrorCode::backend_unavailable) throw;
+    return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
+            fmt::format("cuFFT, because engines could not be compared: {}", error.what())};
+  }
+  // What was left out for lack of time or memory is compared in the next process.
+  found->compared = true;
+  if (complete && !selection.lacked_memory()) {
+    remember(platform, key, *found);
+  } else {
+    Wisdom::global().add(platform, key, *found);
+  }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   choice.reason =
       fmt::format("{}, in {:.2g} s; planning = measure tries more kernels", choice.reason, seconds);
@@ -226,7 +245,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
   const WisdomProblem key = wisdom_problem<Real>(request.problem);
   using Planning = dense::Options::Planning;
   const Planning planning = request.options.planning;
-  recall(platform, key);
+  if (planning != Planning::estimate && request.options.engine == Engine::automatic) recall(platform, key);
   const std::optional<WisdomEntry> known = Wisdom::global().find(
       platform, key, planning == Planning::estimate ? Wisdom::Batch::nearest : Wisdom::Batch::exact);
   if (request.options.engine == Engine::automatic && planning == Planning::measure)
@@ -244,8 +263,8 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem, Wisdom::Batch batch) {
   static_cast<void>(cuda::device_info(problem.device));  // throws without a usable GPU
-  const auto known =
-      Wisdom::global().find(gpu_platform(problem.device), wisdom_problem<Real>(problem), batch);
+  auto known = Wisdom::global().find(gpu_platform(problem.device), wisdom_problem<Real>(problem), batch);
+  if (known && known->compared) known.reset();  // results shall not depend on plans that were made before
   const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;
   const auto make = [engine, kernel = known ? known->kernel : ""](DenseProblem round) {
     round.forward_only = true;

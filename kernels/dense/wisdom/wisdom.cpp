@@ -75,6 +75,12 @@ std::optional<WisdomEntry> Wisdom::find(const WisdomPlatform& platform, const Wi
   return best.first != nullptr && batch == Batch::nearest ? std::optional(*best.first) : std::nullopt;
 }
 
+bool Wisdom::measured(const WisdomPlatform& platform, const WisdomProblem& problem) const {
+  const std::lock_guard lock(mutex_);
+  const auto own = entries_.find(platform);
+  return own != entries_.end() && own->second.count(problem) > 0;
+}
+
 void Wisdom::add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry) {
   const std::lock_guard lock(mutex_);
   (entry.compared ? compared_ : entries_)[platform].insert_or_assign(problem, std::move(entry));

@@ -59,6 +59,8 @@ class Wisdom {
   /// quick comparisons, which count for their own batch alone.
   std::optional<WisdomEntry> find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                   Batch batch = Batch::nearest) const;
+  /// Whether this process measured the problem, or read a measurement from a file.
+  bool measured(const WisdomPlatform& platform, const WisdomProblem& problem) const;
   /// Replaces the previous entry for the same platform and problem; measurements and comparisons are
   /// separate.
   void add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry);

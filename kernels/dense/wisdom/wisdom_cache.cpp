@@ -23,8 +23,9 @@ std::string key_of(const std::string& build, const WisdomPlatform& platform, con
 
 void recall_wisdom(const UserCache& cache, const std::string& build, const WisdomPlatform& platform,
                    const WisdomProblem& problem, Wisdom& wisdom) {
-  if (!cache.enabled() || wisdom.find(platform, problem, Wisdom::Batch::exact)) return;
+  if (!cache.enabled() || wisdom.measured(platform, problem)) return;
   for (const bool compared : {false, true}) {
+    if (compared && wisdom.find(platform, problem, Wisdom::Batch::exact)) return;
     const auto text = cache.find(kKind, key_of(build, platform, problem, compared));
     if (!text) continue;
     const WisdomRecords read = read_wisdom(*text, [&](const WisdomRecord& record) {

@@ -9,8 +9,8 @@
 
 namespace sfft::detail {
 
-/// Adds to `wisdom` what the cache knows about the problem, unless it is known exactly. `build` is what the
-/// kernels depend on in addition to the platform.
+/// Adds to `wisdom` what the cache knows about the problem, unless a measurement of it is known. `build` is
+/// what the kernels depend on in addition to the platform.
 void recall_wisdom(const UserCache& cache, const std::string& build, const WisdomPlatform& platform,
                    const WisdomProblem& problem, Wisdom& wisdom);
 /// Adds the entry to `wisdom` and to the cache.

@@ -119,6 +119,17 @@ TEST_F(DenseQuickCuda, WorksWithoutACache) {
   EXPECT_EQ(files("wisdom"), 0);
 }
 
+TEST_F(DenseQuickCuda, FailedAllocationsLeadToCufft) {
+  const std::int64_t before = detail::cuda::allocated_bytes();
+  for (int n = 1; n <= 6; ++n) {
+    dense::forget_wisdom();
+    detail::cuda::fail_allocation(n);
+    expect_right<float>(Shape(300), n % 2 == 0, {.device = Device::gpu(), .batch = 4});
+    detail::cuda::fail_allocation(0);
+    EXPECT_EQ(detail::cuda::allocated_bytes(), before);
+  }
+}
+
 TEST_F(DenseQuickCuda, DamagedFilesAreMadeAgain) {
   const Options options{.device = Device::gpu(), .batch = 3};
   expect_right<float>(Shape({20, 30}), true, options);

@@ -51,9 +51,9 @@ const std::string& headers_version() {
 
 Compiled compile_one(const std::string& source, const std::string& architecture, bool may_compile) {
   static const std::vector<std::string> kOptions{"--std=c++17", "--device-as-default-execution-space"};
-  const std::string key =
-      fmt::format("{}\n{}\n{}\n{}", headers_version(), architecture, kOptions.front(), source);
   try {
+    const std::string key =
+        fmt::format("{}\n{}\n{}\n{}", headers_version(), architecture, kOptions.front(), source);
     return {cuda::cached_image(key,
                                [&] {
                                  if (!may_compile)
@@ -61,9 +61,9 @@ Compiled compile_one(const std::string& source, const std::string& architecture,
                                                "there is no time to compile a kernel");
                                  return cuda::compile(source, headers(), kOptions, architecture);
                                }),
-            ""};
+            "", false};
   } catch (const std::exception& error) {
-    return {{}, error.what()};
+    return {{}, error.what(), !may_compile};
   }
 }
 

@@ -12,6 +12,7 @@ namespace sfft::detail::tuned {
 struct Compiled {
   std::vector<char> image;  ///< empty if NVRTC rejects the source
   std::string failure;      ///< the reason
+  bool late = false;        ///< the reason is the deadline
 };
 
 /// When no further compilation may begin; not set: never.

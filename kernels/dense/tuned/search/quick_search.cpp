@@ -24,7 +24,6 @@ namespace sfft::detail::tuned {
 namespace {
 
 constexpr std::size_t kRanks = 4;  ///< kernels per step that are considered
-constexpr int kMaxWaves = 2;       ///< times that the cores may compile one kernel each
 /// NVRTC parses one source at a time, for some 65 ms, and then optimises several concurrently, for 0.2 s.
 /// More sources make planning longer than they make the winner faster.
 constexpr std::size_t kMaxSources = 6;
@@ -40,19 +39,19 @@ QuickSearch<Real>::QuickSearch(const DenseProblem& problem, const std::string& k
   architecture_ = fmt::format("sm_{}{}", device.major, device.minor);
   const auto cores = static_cast<std::size_t>(usable_processors());
   const TransformPolicy rules = choose_by_rules(problem, kSingle);
-  const std::size_t max_needed = kMaxWaves * cores;
-  if (!add(rules, false, max_needed)) {
+  if (!add(rules, false, cores)) {
     throw Error(ErrorCode::backend_unavailable,
                 fmt::format("{} cores do not compile its kernels in half a second", cores));
   }
   wholes_.push_back(rules);
   if (const auto policies = known.empty() ? std::nullopt : parse_plan_policy(known)) {
-    if (add(policies->own, false, max_needed)) wholes_.push_back(policies->own);
+    if (add(policies->own, false, cores)) wholes_.push_back(policies->own);
   }
   std::string why;
   const std::vector<LineNeed> needs = needs_of(problem, kSingle, rules.factors, limits, why);
   const std::size_t inverse_sources = problem.forward_only ? 0 : rules.kernels.size();
-  const std::size_t max_tried = std::min(cores, kMaxSources) - std::min(inverse_sources, kMaxSources);
+  const std::size_t max_sources = std::min(cores, kMaxSources);
+  const std::size_t max_tried = max_sources - std::min(inverse_sources, max_sources);
   std::vector<std::vector<KernelPolicy>> ranked;
   for (const LineNeed& need : needs) ranked.push_back(ranked_by_rules(need, kSingle, limits, kRanks));
   for (std::size_t rank = 1; rank < kRanks; ++rank) {
@@ -92,8 +91,9 @@ bool QuickSearch<Real>::add(const TransformPolicy& policy, bool inverse, std::si
 }
 
 template <class Real>
-void QuickSearch<Real>::compile(Deadline deadline) const {
-  tuned::compile(sources_, architecture_, deadline);
+bool QuickSearch<Real>::compile(Deadline deadline) const {
+  const std::vector<Compiled> compiled = tuned::compile(sources_, architecture_, deadline);
+  return std::none_of(compiled.begin(), compiled.end(), [](const Compiled& each) { return each.late; });
 }
 
 template <class Real>

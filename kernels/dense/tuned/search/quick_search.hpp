@@ -25,8 +25,8 @@ class QuickSearch {
   QuickSearch(const DenseProblem& problem, const std::string& known);
 
   /// Compiles on all cores, beginning nothing after the deadline, and keeps the results for fastest() and for
-  /// the engine. Blocks; does not use the GPU.
-  void compile(Deadline deadline) const;
+  /// the engine. Returns whether there was time for everything. Blocks; does not use the GPU.
+  bool compile(Deadline deadline) const;
   /// The fastest correct policy. Blocks, and allocates memory for the problem. Throws
   /// Error(backend_unavailable) if no policy was compiled in time or works.
   TransformPolicy fastest() const;
