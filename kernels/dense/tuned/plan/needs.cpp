@@ -74,8 +74,10 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
     why = "volumes with strides";
     return {};
   }
-  for (LineNeed& need : needs)
-    need.total = std::max<std::int64_t>(1, total_spectrum_points(problem) / need.points);
+  if (formats == Formats{}) {  // tiles of 16-bit values may need a multiple of lines
+    for (LineNeed& need : needs)
+      need.total = std::max<std::int64_t>(1, total_spectrum_points(problem) / need.points);
+  }
   const bool narrow = is_16_bit(formats.source) || is_16_bit(formats.target);
   if (narrow && needs.size() == 1 && !half && !needs[0].transposed && has_radices(needs[0].points))
     needs[0].narrow_bytes = (is_16_bit(formats.source) ? 4 : 8) + (is_16_bit(formats.target) ? 4 : 8);
