@@ -47,7 +47,10 @@ inline CompactCase of(const Shape& shape, bool real, std::int64_t batch, Storage
                       Storage between = Storage::f32, const std::vector<int>& factors = {}, int groups = 0,
                       bool ring = true) {
   CompactCase c{dense_problem(shape, real, batch), {}, signal, spectrum, between};
-  c.policy = rule_policy(c.problem, true, factors);
+  // These are kernels for floats. Those for few lines need not hold whole blocks of block16.
+  DenseProblem many = c.problem;
+  many.batch = std::int64_t{1} << 20;
+  c.policy = rule_policy(many, true, factors);
   c.policy.alternating_groups = groups;
   c.policy.ring_buffer = ring;
   for (auto& kernel : c.policy.kernels) kernel.streaming = batch % 2 == 0;
