@@ -53,7 +53,7 @@ Compiled compile_one(const std::string& source, const std::string& architecture,
   static const std::vector<std::string> kOptions{"--std=c++17", "--device-as-default-execution-space"};
   try {
     const std::string key =
-        fmt::format("{}\n{}\n{}\n{}", headers_version(), architecture, kOptions.front(), source);
+        fmt::format("{}\n{}\n{} {}\n{}", headers_version(), architecture, kOptions[0], kOptions[1], source);
     return {cuda::cached_image(key,
                                [&] {
                                  if (!may_compile)
@@ -130,10 +130,9 @@ std::vector<Compiled> compile(const std::vector<std::string>& sources, const std
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  std::vector<char> late(fresh.size(), 0);
   run_on_all_cores(fresh.size(), [&](std::size_t i) {
-    late[i] = deadline && std::chrono::steady_clock::now() >= *deadline;
-    fresh[i]->second = compile_one(fresh[i]->first, architecture, !late[i]);
+    const bool late = deadline && std::chrono::steady_clock::now() >= *deadline;
+    fresh[i]->second = compile_one(fresh[i]->first, architecture, !late);
   });
   if (!fresh.empty()) {
     log_decision("dense", [&] {
@@ -143,9 +142,8 @@ std::vector<Compiled> compile(const std::vector<std::string>& sources, const std
     });
   }
   const std::lock_guard lock(memory().mutex);
-  for (std::size_t i = 0; i < fresh.size(); ++i) {
-    const auto& [source, compiled] = *fresh[i];
-    if (!late[i] || compiled.failure.empty()) memory().add(architecture + source, compiled);
+  for (const auto* entry : fresh) {
+    if (!entry->second.late) memory().add(architecture + entry->first, entry->second);
   }
   std::vector<Compiled> result;
   for (const std::string& source : sources) result.push_back(all[source]);

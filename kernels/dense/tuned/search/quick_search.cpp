@@ -41,7 +41,7 @@ QuickSearch<Real>::QuickSearch(const DenseProblem& problem, const std::string& k
   const TransformPolicy rules = choose_by_rules(problem, kSingle);
   if (!add(rules, false, cores)) {
     throw Error(ErrorCode::backend_unavailable,
-                fmt::format("{} cores do not compile its kernels in half a second", cores));
+                fmt::format("{} cores do not compile its kernels in time", cores));
   }
   wholes_.push_back(rules);
   if (const auto policies = known.empty() ? std::nullopt : parse_plan_policy(known)) {
