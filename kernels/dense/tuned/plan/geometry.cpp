@@ -39,17 +39,20 @@ Layout::Layout(const Request& request, const TransformPolicy& policy)
   half_values_ = problem_.real ? grid_.row() / 2 + 1 : grid_.row();
   row_values_ = pairs_ ? grid_.row() / 2 : grid_.row();
   pitch_ = round_up(row_values_, cache_line_values(request.single));
-  across_.assign(grid_.extents.begin(), grid_.extents.end() - 1);
   check_policy();
 }
 
 Program Layout::program() {
-  if (policy_.factors.empty()) {
-    grid();
-  } else if (grid_.rank() == 3) {
-    volume_in_two_steps();
-  } else {
-    policy_.factors.size() == 2 ? two_steps() : three_steps();
+  const bool whole = policy_.factors.empty();  // every dimension fits in a block
+  switch (grid_.rank()) {
+    case 1:
+      whole ? line() : policy_.factors.size() == 2 ? two_steps() : three_steps();
+      break;
+    case 2:
+      plane();
+      break;
+    default:
+      !whole ? volume_in_two_steps() : alternates() ? volume_in_planes() : volume();
   }
   finish();
   return std::move(program_);
@@ -79,21 +82,20 @@ void Layout::check_policy() const {
   if (volume && policy_.alternating_groups > 0) refuse("two steps of a volume that alternate");
 }
 
-Step Layout::step(std::size_t index, std::int64_t points, std::int64_t outer, std::int64_t inner,
-                  bool load_interleaved, bool store_interleaved, bool twiddled) const {
+Step Layout::step(std::size_t kernel, const StepLines& lines) const {
   Step s;
-  s.points = static_cast<int>(points);
-  s.policy = policy_.kernels.at(index);
-  const std::optional<Method> method = method_of(s.points, s.policy.length(), twiddled);
+  s.points = static_cast<int>(lines.points);
+  s.policy = policy_.kernels.at(kernel);
+  const std::optional<Method> method = method_of(s.points, s.policy.length(), lines.twiddled);
   if (!method) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("a kernel of {} points was chosen for lines of {}", s.policy.length(), points));
+    throw Error(ErrorCode::invalid_argument, fmt::format("a kernel of {} points was chosen for lines of {}",
+                                                         s.policy.length(), lines.points));
   }
   s.method = *method;
-  s.outer = outer;
-  s.inner = inner;
-  s.load_interleaved = load_interleaved;
-  s.store_interleaved = store_interleaved;
+  s.outer = lines.outer;
+  s.inner = lines.inner;
+  s.load_interleaved = lines.load_interleaved;
+  s.store_interleaved = lines.store_interleaved;
   return s;
 }
 
@@ -104,8 +106,11 @@ void Layout::set_sides(Step& s, const Side& before, const Side& after) const {
 }
 
 Side Layout::samples(std::int64_t group, std::int64_t next, std::int64_t stride) const {
-  Side side{request_.inverse ? Buffer::output : Buffer::input, group, 0, next, stride};
-  side.form = !problem_.real ? Form::complex : (pairs_ ? Form::pairs : Form::real);
+  Side side{.buffer = request_.inverse ? Buffer::output : Buffer::input,
+            .group = group,
+            .inner = next,
+            .element = stride};
+  side.form = !problem_.real ? Form::complex : pairs_ ? Form::pairs : Form::real;
   return side;
 }
 

@@ -28,6 +28,7 @@ struct Grid {
   }
   std::size_t rank() const { return extents.size(); }
   std::int64_t row() const { return extents.back(); }
+  std::int64_t height() const { return extents[rank() - 2]; }  ///< number of rows of a plane, if rank() > 1
 };
 
 /// The length of a row as its step sees it. Real samples are read in pairs if their number is even.

@@ -19,30 +19,30 @@ constexpr std::int64_t kLargeVolume = 1 << 25;
 
 }  // namespace
 
-std::int64_t Layout::rows_of_grid() const {
-  std::int64_t rows = 1;
-  for (const std::int64_t extent : across_) rows *= extent;
-  return rows;
+Side Layout::Between::columns() const {
+  Side side = rows;
+  side.outer = plane;
+  side.inner = 1;
+  side.element = pitch;
+  return side;
 }
 
 /// Adds forward steps as kernels, in the order of the direction. The last two alternate over groups if the
 /// policy says so.
-void Layout::add(std::vector<Step> steps, std::int64_t alternating_groups) {
-  const bool alternates = policy_.alternating_groups > 0 && steps.size() > 1;
+void Layout::add(const std::vector<Step>& steps, std::int64_t alternating_groups) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool alternating = alternates && i + 2 >= steps.size();
+    const bool alternating = alternates() && i + 2 >= steps.size();
     program_.kernels.push_back(kernel(steps[i], alternating ? alternating_groups : problem_.batch));
   }
-  if (alternates) program_.alternating_from = request_.inverse ? 0 : steps.size() - 2;
+  if (alternates()) program_.alternating_from = request_.inverse ? 0 : steps.size() - 2;
   if (request_.inverse) std::reverse(program_.kernels.begin(), program_.kernels.end());
 }
 
-/// The step of the rows, or of the only dimension. The caller sets its sides.
-Step Layout::rows(std::size_t index, bool by_plane) const {
-  const std::int64_t planes = across_.size() > 1 && !by_plane ? across_[0] : 1;
-  const std::int64_t height = across_.empty() ? 0 : across_.back();
-  Step s = step(index, row_values_, 1, planes * height, false, false);
-  if (!problem_.real || across_.empty()) return s;
+/// The rows of groups of planes. The caller sets the sides.
+Step Layout::rows(std::int64_t planes) const {
+  const std::int64_t height = grid_.height();
+  Step s = step(grid_.rank() - 1, {.points = row_values_, .inner = planes * height});
+  if (!problem_.real) return s;
   s.mirror_rows = height;
   s.mirror_planes = planes;
   s.outer = planes;
@@ -54,82 +54,109 @@ Step Layout::rows(std::size_t index, bool by_plane) const {
   return s;
 }
 
-void Layout::grid() {
-  const std::size_t count = grid_.rank();
-  const bool alternates = policy_.alternating_groups > 0 && count > 1;
-  // The rows of a volume's real transform need mirrored planes, so they cannot run plane by plane.
-  const bool by_plane = alternates && count == 3;
-  if (by_plane && problem_.real)
-    throw Error(ErrorCode::invalid_argument, "the steps of real volumes do not alternate");
-  Step row = rows(count - 1, by_plane);
-  const std::int64_t spectrum = rows_of_grid() * half_values_;
-  const Form half = !problem_.real ? Form::complex : (pairs_ ? Form::half_pairs : Form::half);
-  Side after{spectra(), spectrum, 0, half_values_, 1};
-  after.form = half;
-  if (count == 1) {
-    set_pairs(row);
-    if (!problem_.real && grid_.strides.back() > 1 && grid_.batch_stride == 1) row.load_interleaved = true;
-    Side before = samples(0, grid_.batch_stride, grid_.strides.back() * (pairs_ ? 2 : 1));
-    after.group = 0;
-    after.inner = half_values_;
-    set_sides(row, before, after);
-    return add({row}, 0);
-  }
-  if (row.mirror_rows > 0) after.outer = across_.back() * half_values_;
-  // The data between the steps are in the output, in scratch memory with rows of whole cache lines, or in a
-  // ring buffer.
-  const bool own = (alternates && policy_.ring_buffer) || problem_.real || pitch_ != row_values_ ||
-                   (request_.inverse && !problem_.contiguous());  // columns move in that case
-  const std::int64_t plane = across_.back() * (own ? pitch_ : row_values_),
-                     volume = plane * (count == 3 ? across_[0] : 1);
-  Side middle{own ? Buffer::scratch : Buffer::output, volume, 0, own ? pitch_ : row_values_, 1};
-  if (row.mirror_rows > 0) middle.outer = plane;
-  const std::int64_t alternating_groups = problem_.batch * (by_plane ? across_[0] : 1);
-  Side between = middle;
-  if (alternates) {
-    between.ring_groups = alternate(alternating_groups);
-    between.group = by_plane ? plane : volume;
-    program_.scratch_values = between.group * between.ring_groups;
-  } else if (own) {
-    program_.scratch_values = volume * problem_.batch;
-  }
-  if (by_plane) after.group = across_.back() * half_values_;
-  set_sides(row, between, after);
-  // These are the columns of a plane.
-  const std::int64_t pitch = middle.inner.stride;
-  Step column =
-      step(count - 2, across_.back(), count == 3 && !by_plane ? across_[0] : 1, row_values_, true, true);
-  Side tall = between;
-  tall.inner = 1;
-  tall.element = pitch;
-  tall.outer = plane;
-  const std::int64_t pair = pairs_ ? 2 : 1;
-  if (count == 2) {
-    set_pairs(column);
-    set_sides(column, samples(grid_.batch_stride, pair * grid_.strides[1], grid_.strides[0]), tall);
-    return add({column, row}, alternating_groups);
-  }
-  // Lines across the planes of a contiguous volume go from the samples to where the columns expect them.
-  const std::int64_t flat = across_.back() * row_values_;
-  const Side lying{Buffer::output, flat, 0, 1, row_values_};  // a plane, unpadded, in the output
-  Step deep;
-  if (own && !by_plane) {
-    deep = step(0, across_[0], across_.back(), row_values_, true, true);
-    Side before = samples(grid_.batch_stride, pair, grid_.strides[0]), to = middle;
-    before.outer = grid_.strides[1];
-    to.outer = pitch;
-    to.inner = 1;
-    to.element = plane;
-    set_sides(deep, before, to);
-    set_sides(column, tall, tall);
+Step Layout::columns(std::int64_t planes) const {
+  return step(grid_.rank() - 2, {.points = grid_.height(),
+                                 .outer = planes,
+                                 .inner = row_values_,
+                                 .load_interleaved = true,
+                                 .store_interleaved = true});
+}
+
+/// The spectra, half or whole, as the step of the rows writes them.
+Side Layout::spectra(std::int64_t planes) const {
+  const std::int64_t plane = grid_.height() * half_values_;
+  return {.buffer = spectrum_buffer(),
+          .group = planes * plane,
+          .outer = problem_.real ? plane : 0,
+          .inner = half_values_,
+          .form = spectrum_form()};
+}
+
+/// The data between columns and rows are in the output, in scratch memory with rows of whole cache lines, or
+/// in a ring buffer. A group is `planes` planes.
+Layout::Between Layout::between(std::int64_t planes, std::int64_t groups) {
+  const bool apart = (alternates() && policy_.ring_buffer) || problem_.real || pitch_ != row_values_ ||
+                     (request_.inverse && !problem_.contiguous());  // columns move in that case
+  Between data;
+  data.in_output = !apart;
+  data.pitch = apart ? pitch_ : row_values_;
+  data.plane = grid_.height() * data.pitch;
+  data.rows = {.buffer = apart ? Buffer::scratch : Buffer::output,
+               .group = planes * data.plane,
+               .outer = problem_.real ? data.plane : 0,
+               .inner = data.pitch};
+  if (alternates()) data.rows.ring_groups = alternate(groups);
+  if (alternates() || apart)
+    program_.scratch_values = data.rows.group * (alternates() ? data.rows.ring_groups : problem_.batch);
+  return data;
+}
+
+void Layout::line() {
+  Step row = step(0, {.points = row_values_, .inner = 0});
+  set_pairs(row);
+  const std::int64_t stride = grid_.strides[0];
+  row.load_interleaved = !problem_.real && stride > 1 && grid_.batch_stride == 1;
+  set_sides(row, samples(0, grid_.batch_stride, stride * pair()),
+            {.buffer = spectrum_buffer(), .inner = half_values_, .form = spectrum_form()});
+  program_.kernels = {kernel(row, problem_.batch)};
+}
+
+void Layout::plane() {
+  const Between data = between(1, problem_.batch);
+  Step column = columns(1), row = rows(1);
+  set_pairs(column);
+  set_sides(column, samples(grid_.batch_stride, pair() * grid_.strides[1], grid_.strides[0]), data.columns());
+  set_sides(row, data.rows, spectra(1));
+  add({column, row}, problem_.batch);
+}
+
+void Layout::volume() {
+  const std::int64_t depth = grid_.extents[0];
+  const Between data = between(depth, problem_.batch);
+  Step deep, column = columns(depth), row = rows(depth);
+  if (data.in_output) {
+    deep = across_planes();
   } else {
-    deep = step(0, across_[0], 1, flat, true, true);
-    const Side to{Buffer::output, flat * across_[0], 0, 1, flat};
-    set_sides(deep, samples(grid_.batch_stride, pair, grid_.strides[0]), to);
-    set_sides(column, by_plane ? lying : tall, tall);
+    deep = step(0, {.points = depth,
+                    .outer = grid_.height(),
+                    .inner = row_values_,
+                    .load_interleaved = true,
+                    .store_interleaved = true});
+    Side before = samples(grid_.batch_stride, pair(), grid_.strides[0]), after = data.rows;
+    before.outer = grid_.strides[1];
+    after.outer = data.pitch;
+    after.inner = 1;
+    after.element = data.plane;
+    set_sides(deep, before, after);
   }
   set_pairs(deep);
-  add({deep, column, row}, alternating_groups);
+  set_sides(column, data.columns(), data.columns());
+  set_sides(row, data.rows, spectra(depth));
+  add({deep, column, row}, problem_.batch);
+}
+
+/// A volume whose columns and rows alternate over planes. The rows of a real volume need mirrored planes, so
+/// they cannot run plane by plane.
+void Layout::volume_in_planes() {
+  if (problem_.real) throw Error(ErrorCode::invalid_argument, "the steps of real volumes do not alternate");
+  const std::int64_t groups = problem_.batch * grid_.extents[0];
+  const Between data = between(1, groups);
+  Step deep = across_planes(), column = columns(1), row = rows(1);
+  set_pairs(deep);
+  const Side in_output{
+      .buffer = Buffer::output, .group = grid_.height() * row_values_, .inner = 1, .element = row_values_};
+  set_sides(column, in_output, data.columns());
+  set_sides(row, data.rows, spectra(1));
+  add({deep, column, row}, groups);
+}
+
+/// The lines across the planes of a contiguous volume, from the samples to the output, with their sides.
+Step Layout::across_planes() const {
+  const std::int64_t depth = grid_.extents[0], plane = grid_.height() * row_values_;
+  Step s = step(0, {.points = depth, .inner = plane, .load_interleaved = true, .store_interleaved = true});
+  set_sides(s, samples(grid_.batch_stride, pair(), grid_.strides[0]),
+            {.buffer = Buffer::output, .group = depth * plane, .inner = 1, .element = plane});
+  return s;
 }
 
 /// Transforms Z·Y·X points, Y = Y1·Y2, in two passes through memory. The first step transforms lines of two
@@ -152,15 +179,30 @@ void Layout::volume_in_two_steps() {
     throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, group));
   if (y1 * width > kMaxLength || y2 * depth > kMaxLength)
     throw Error(ErrorCode::invalid_argument, fmt::format("grids of {} and {}", y1 * width, y2 * depth));
-  Step first = step(0, y1 * width, 1, y2, false, false);
+  Step first = step(0, {.points = y1 * width, .inner = y2});
   set_rows(first, y1);
   first.twiddle = {.modulus = y1 * y2, .inner = 1};
-  first.in = {Buffer::input, plane, 0, width, {1, static_cast<int>(width), y2 * width}};
-  first.out = {Buffer::scratch, plane, 0, group, {1, group, y2 * group}};
-  Step second = step(1, y2 * depth, y1, width, true, true);
+  first.in = {.buffer = Buffer::input,
+              .group = plane,
+              .inner = width,
+              .element = {1, static_cast<int>(width), y2 * width}};
+  first.out = {.buffer = Buffer::scratch, .group = plane, .inner = group, .element = {1, group, y2 * group}};
+  Step second = step(1, {.points = y2 * depth,
+                         .outer = y1,
+                         .inner = width,
+                         .load_interleaved = true,
+                         .store_interleaved = true});
   set_rows(second, static_cast<int>(depth));
-  second.in = {Buffer::scratch, volume, y2 * width, {1, group, y2 * group}, {group, y2, plane}};
-  second.out = {Buffer::output, volume, width, 1, {y1 * width, y2, plane}};
+  second.in = {.buffer = Buffer::scratch,
+               .group = volume,
+               .outer = y2 * width,
+               .inner = {1, group, y2 * group},
+               .element = {group, y2, plane}};
+  second.out = {.buffer = Buffer::output,
+                .group = volume,
+                .outer = width,
+                .inner = 1,
+                .element = {y1 * width, y2, plane}};
   program_.one_by_one = volume >= kLargeVolume;
   const std::int64_t volumes = program_.one_by_one ? 1 : problem_.batch;
   program_.scratch_values = volume * volumes;

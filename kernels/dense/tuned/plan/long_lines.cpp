@@ -15,13 +15,22 @@ void Layout::two_steps() {
   const std::int64_t pitch = round_up(n2, cache_line_values(request_.single));
   const bool alternates = policy_.alternating_groups > 0;
   const int ring_groups = alternates ? alternate(problem_.batch) : 0;
-  Step first = step(0, n1, 1, n2, true, true, true);
+  Step first = step(
+      0, {.points = n1, .inner = n2, .load_interleaved = true, .store_interleaved = true, .twiddled = true});
   first.twiddle = {.modulus = n, .inner = 1};
-  first.in = {Buffer::input, n, 0, 1, n2};
-  first.out = {Buffer::scratch, n1 * pitch, 0, 1, pitch, ring_groups};
-  Step second = step(1, n2, 1, n1, false, true);
-  second.in = {Buffer::scratch, n1 * pitch, 0, pitch, 1, ring_groups};
-  second.out = {Buffer::output, n, 0, 1, n1};
+  first.in = {.buffer = Buffer::input, .group = n, .inner = 1, .element = n2};
+  first.out = {.buffer = Buffer::scratch,
+               .group = n1 * pitch,
+               .inner = 1,
+               .element = pitch,
+               .ring_groups = ring_groups};
+  Step second = step(1, {.points = n2, .inner = n1, .store_interleaved = true});
+  second.in = {.buffer = Buffer::scratch,
+               .group = n1 * pitch,
+               .inner = pitch,
+               .element = 1,
+               .ring_groups = ring_groups};
+  second.out = {.buffer = Buffer::output, .group = n, .inner = 1, .element = n1};
   program_.scratch_values = n1 * pitch * (alternates ? ring_groups : problem_.batch);
   program_.kernels = {kernel(first, problem_.batch), kernel(second, problem_.batch)};
 }
@@ -37,21 +46,39 @@ void Layout::three_steps() {
   const std::int64_t groups = n1 / chunk;
   const int ring_groups = alternates ? alternate(groups) : 0;
   program_.alternating_from = alternates ? 1 : 0;
-  Step first = step(0, n1, 1, rest, true, false, true);
+  Step first = step(0, {.points = n1, .inner = rest, .load_interleaved = true, .twiddled = true});
   first.twiddle = {.modulus = n, .inner = 1};
-  first.in = {Buffer::input, n, 0, 1, rest};
-  first.out = {Buffer::scratch, n, 0, n1, 1};
-  Step second = step(1, n2, n3, chunk, true, true, true);
+  first.in = {.buffer = Buffer::input, .group = n, .inner = 1, .element = rest};
+  first.out = {.buffer = Buffer::scratch, .group = n, .inner = n1, .element = 1};
+  Step second = step(1, {.points = n2,
+                         .outer = n3,
+                         .inner = chunk,
+                         .load_interleaved = true,
+                         .store_interleaved = true,
+                         .twiddled = true});
   second.twiddle = {.modulus = rest, .outer = 1};
-  second.in = {Buffer::scratch, chunk, n1, 1, n3 * n1};
-  Step third = step(2, n3, n2, chunk, true, true);
-  third.out = {Buffer::output, chunk, n1, 1, n1 * n2};
+  second.in = {.buffer = Buffer::scratch, .group = chunk, .outer = n1, .inner = 1, .element = n3 * n1};
+  Step third = step(
+      2, {.points = n3, .outer = n2, .inner = chunk, .load_interleaved = true, .store_interleaved = true});
+  third.out = {.buffer = Buffer::output, .group = chunk, .outer = n1, .inner = 1, .element = n1 * n2};
   if (ring_groups > 0) {
-    second.out = {Buffer::scratch, rest * chunk, chunk, 1, n3 * chunk, ring_groups, n};
-    third.in = {Buffer::scratch, rest * chunk, n3 * chunk, 1, chunk, ring_groups, n};
+    second.out = {.buffer = Buffer::scratch,
+                  .group = rest * chunk,
+                  .outer = chunk,
+                  .inner = 1,
+                  .element = n3 * chunk,
+                  .ring_groups = ring_groups,
+                  .base = n};
+    third.in = {.buffer = Buffer::scratch,
+                .group = rest * chunk,
+                .outer = n3 * chunk,
+                .inner = 1,
+                .element = chunk,
+                .ring_groups = ring_groups,
+                .base = n};
   } else {
     second.out = second.in;
-    third.in = {Buffer::scratch, chunk, n3 * n1, 1, n1};
+    third.in = {.buffer = Buffer::scratch, .group = chunk, .outer = n3 * n1, .inner = 1, .element = n1};
   }
   program_.kernels = {kernel(first, 1), kernel(second, groups), kernel(third, groups)};
   program_.scratch_values = n + rest * chunk * ring_groups;
