@@ -31,10 +31,12 @@ class Impl;
 /// | real    | (n1, …, nD)        | (n1, …, nD/2 + 1): half spectrum      |
 /// Immutable; copies share their data, and a move is a copy. Execution is thread-safe. A call allocates its
 /// scratch unless it is given a workspace, which two concurrent calls must not share; the library cannot
-/// check that. A real inverse transform expects a spectrum with conjugate symmetry; without it the result is
-/// undefined. The engine `tuned` covers dimensions up to 16,384 points, longer complex 1D signals with small
-/// prime factors, no strided volumes, and real signals whose last dimension is at least 4. The constructor
-/// throws backend_unavailable if this build or machine lacks the engine, or the engine lacks the shape.
+/// check that. A real inverse transform takes any half spectrum, as numpy.fft.irfftn does:
+/// complex inverse transforms along all dimensions but the last, then sums along the last that ignore the
+/// imaginary parts of values 0 and, for an even length, nD/2. The engine `tuned` covers dimensions up to
+/// 16,384 points, longer complex 1D signals with small prime factors, no strided volumes, and real signals
+/// whose last dimension is at least 4. The constructor throws backend_unavailable if this build or machine
+/// lacks the engine, or the engine lacks the shape.
 template <class Real>
 class SFFT_EXPORT Plan {
  public:

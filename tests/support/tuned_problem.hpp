@@ -13,6 +13,7 @@
 #include "kernels/dense/tuned/search/candidates.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/direct_dft.hpp"
+#include "tests/support/half_spectra.hpp"
 #include "tests/support/tolerance.hpp"
 #include "tests/support/tuned_interpreter.hpp"
 
@@ -85,9 +86,10 @@ inline std::vector<std::int64_t> offsets_of(const detail::DenseProblem& problem)
 }
 
 /// Random signals of a problem, one of the batch after another, and their spectra by definition. Real signals
-/// have only the half that is kept.
+/// have only the half that is kept. Inverse transforms get other spectra: any half spectra if the signals are
+/// real.
 struct TunedSignals {
-  std::vector<std::complex<double>> samples, spectra;
+  std::vector<std::complex<double>> samples, spectra, inverse_spectra, inverse_samples;
 
   explicit TunedSignals(const detail::DenseProblem& problem) {
     const std::int64_t points = problem.shape.points(), row = problem.row_points();
@@ -101,6 +103,18 @@ struct TunedSignals {
       for (std::int64_t f = 0; f < points; ++f) {
         if (!problem.real || 2 * (f % row) <= row) spectra.push_back(full[static_cast<std::size_t>(f)]);
       }
+    }
+    if (!problem.real) {
+      inverse_spectra = spectra;
+      inverse_samples = samples;
+      return;
+    }
+    for (std::int64_t b = 0; b < problem.batch; ++b) {
+      const auto half =
+          random_signal(static_cast<std::size_t>(problem.spectrum_points()), 8 + static_cast<unsigned>(b));
+      const auto signal = inverse_of_half_spectrum(half, problem.shape.extents());
+      inverse_spectra.insert(inverse_spectra.end(), half.begin(), half.end());
+      inverse_samples.insert(inverse_samples.end(), signal.begin(), signal.end());
     }
   }
 };
@@ -122,7 +136,8 @@ inline std::string trouble_of(const TunedRun& run, const TunedSignals& signals) 
       return "another step than the last one keeps a part";
   }
   const std::vector<std::int64_t> offsets = offsets_of(problem);
-  const auto &x = signals.samples, &spectra = signals.spectra;
+  const auto &x = run.inverse ? signals.inverse_samples : signals.samples,
+             &spectra = run.inverse ? signals.inverse_spectra : signals.spectra;
   std::vector<std::int64_t> natural(spectra.size());
   for (std::size_t i = 0; i < natural.size(); ++i) natural[i] = static_cast<std::int64_t>(i);
   const auto &from = run.inverse ? natural : offsets, &to = run.inverse ? offsets : natural;

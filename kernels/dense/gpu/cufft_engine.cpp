@@ -106,6 +106,9 @@ class CufftEngine final : public GpuDenseEngine<Real> {
     if (copied_) {
       from = reinterpret_cast<std::complex<Real>*>(workspace + work_bytes_);
       cuda::copy_on_device(workspace + work_bytes_, spectra, spectrum_bytes(), stream);
+      // cuFFT ignores what contradicts a real signal, but not in rows of one point.
+      if (problem_.row_points() == 1)
+        make_hermitian(problem_, reinterpret_cast<std::complex<Real>*>(workspace + work_bytes_), stream);
     }
     inverse_->run(workspace, stream, [&](cufftHandle handle) {
       return problem_.real ? CufftApi<Real>::inverse(handle, device(from), static_cast<Real*>(signals))

@@ -2,6 +2,8 @@
 // The batch is axis 0 and the dimensions are the last axes, so that all ranks share one form.
 #include "kernels/dense/gpu/grid.hpp"
 
+#include "kernels/cuda/stages/hermitian_columns.hpp"
+
 namespace sfft::detail {
 
 cuda::CopyGrid signal_grid(const DenseProblem& problem, Side from, Side to, std::int64_t row_points) {
@@ -21,5 +23,18 @@ cuda::CopyGrid signal_grid(const DenseProblem& problem, Side from, Side to, std:
   }
   return grid;
 }
+
+template <class Real>
+void make_hermitian(const DenseProblem& problem, std::complex<Real>* spectra, cuda::Stream stream) {
+  const int rank = problem.shape.rank();
+  const cuda::HalfSpectra shape{.batch = problem.batch,
+                                .planes = rank > 2 ? problem.shape[0] : 1,
+                                .rows = rank > 1 ? problem.shape[rank - 2] : 1,
+                                .points = problem.row_points()};
+  cuda::launch_hermitian_columns(reinterpret_cast<cuda::Complex<Real>*>(spectra), shape, stream);
+}
+
+template void make_hermitian(const DenseProblem&, std::complex<float>*, cuda::Stream);
+template void make_hermitian(const DenseProblem&, std::complex<double>*, cuda::Stream);
 
 }  // namespace sfft::detail

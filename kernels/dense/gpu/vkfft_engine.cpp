@@ -300,7 +300,10 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
     void* to = signals;
     const bool unpacks = problem_.real || !contiguous_;
     if (unpacks) to = workspace + temporary_bytes();
-    if (problem_.real) cuda::copy_on_device(to, spectra, spectrum_bytes(), stream);
+    if (problem_.real) {
+      cuda::copy_on_device(to, spectra, spectrum_bytes(), stream);
+      make_hermitian(problem_, static_cast<std::complex<Real>*>(to), stream);
+    }
     (inverse_ ? *inverse_ : *forward_)
         .run(true, const_cast<std::complex<Real>*>(spectra), to, workspace, stream);
     if (unpacks || scale != 1)

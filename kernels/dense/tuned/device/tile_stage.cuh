@@ -146,7 +146,8 @@ class TileStage {
   }
 
   /// Z[k] = X[k] + conj Y[n−k] + i w^−k (X[k] − conj Y[n−k]), where w = exp(−πi/n) and Y is the mirror. This
-  /// is twice the FFT of the pairs x[2t] + i x[2t+1].
+  /// is twice the FFT of the pairs x[2t] + i x[2t+1]. Columns 0 and n of a real signal's spectrum mirror
+  /// themselves, X[k] = conj Y[k]; what contradicts this in the input is dropped, as by numpy.fft.irfftn.
   static __device__ __forceinline__ void pack_real(const Tile<K>& memory, const StepTables& tables,
                                                    void* shared) {
     auto* values = static_cast<Value*>(shared);
@@ -157,7 +158,16 @@ class TileStage {
     };
     each_mirrored(memory, [&](int line, int mirror, int k) {
       Value x = memory.load(line, k), y = memory.load(mirror, kPoints - k);
-      if (line == mirror && k == 0) x.im = y.im = 0;
+      if (k == 0 || k == kPoints) {
+        if constexpr (Tile<K>::kPaired) {
+          const Real half = Real(0.5);
+          const Value x2 = memory.load(mirror, k), y2 = memory.load(line, kPoints - k);
+          x = {half * (x.re + x2.re), half * (x.im - x2.im)};
+          y = {half * (y.re + y2.re), half * (y.im - y2.im)};
+        } else {
+          x.im = y.im = 0;
+        }
+      }
       const Value sum{x.re + y.re, x.im - y.im};
       const Value turned = times(Value{x.re - y.re, x.im + y.im}, conjugate(w[k]));
       if (k < kPoints) put(line, k, {sum.re - turned.im, sum.im + turned.re});
