@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enqueues the transform of a frame, the selection and the sums in one stream, in one block of GPU memory,
 // and waits once. For a small frame, one allocation takes as long as the arithmetic, and so do ten waits.
-#include "sfft/learning/device_largest.hpp"
+#include "sfft/learning/device_learning.hpp"
 
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/pool_loan.hpp"

@@ -17,13 +17,11 @@
 #include "kernels/base/run_scope.hpp"
 #include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
-#include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
-#include "sfft/learning/discover_leakage.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/data/template_data.hpp"
-#include "template/discovery/driver.hpp"
+#include "template/discovery/round.hpp"
 #include "template/learning/select.hpp"
 
 namespace sfft {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds discovery's alternatives to the cost model: Bluestein lengths, learning, and the first round of
 // discovery.
-#include "sfft/learning/discover_cost.hpp"
+#include "sfft/learning/discover_impl.hpp"
 
 #include <cmath>
 

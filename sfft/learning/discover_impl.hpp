@@ -2,6 +2,7 @@
 // The parts of sfft::discover that learn() and signals in GPU memory share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "sfft/learning/device_signal.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
+#include "sfft/types.hpp"
+#include "template/discovery/leakage.hpp"
 #include "template/discovery/sample_reader.hpp"
 
 namespace sfft::detail {
@@ -42,5 +45,27 @@ LearnOptions dense_options(const DiscoverOptions& options, const SpectrumLayout&
 /// Converts the result of that learning, including largest_outside, to a discovery of options.k frequencies.
 Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
                      const std::string& why);
+
+/// Microseconds of a dense transform of the shape by the built-in engine, large primes included.
+double dense_us(const Shape& shape, bool real);
+/// The same for a dense transform and learn()'s work on a GPU.
+double dense_device_us(const Shape& shape, bool real);
+/// Whether a failed trial of discovery takes little time compared with the dense transform that follows.
+bool worth_a_trial(const Shape& shape, bool real, std::int64_t wanted);
+
+/// Number of frequencies that a dense transform selects if k are wanted. It includes those next to the peaks,
+/// which show whether a peak is a tone between bins.
+std::int64_t with_neighbours(std::int64_t k, std::int64_t distinct);
+/// Moves all but the k largest of a dense transform to its tail; ties go to the smaller index.
+void keep_largest(Learned& learned, std::int64_t k);
+
+/// The tones that these coefficients look like. Only the strongest coefficients are examined; `known` is in
+/// ascending order of index.
+std::vector<OffGridTone> suspected_tones(const Shape& shape, bool real, std::vector<KnownCoefficient> known,
+                                         double bound);
+std::vector<OffGridTone> suspected_tones(const Learned& learned);
+
+/// Records the tones in the result.
+void report_leakage(Discovery& discovery, std::vector<OffGridTone> tones);
 
 }  // namespace sfft::detail

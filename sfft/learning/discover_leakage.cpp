@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects what is known of a spectrum for the search for leakage, from rounds or a dense transform.
-#include "sfft/learning/discover_leakage.hpp"
+#include "sfft/learning/discover_impl.hpp"
 
 #include <fmt/format.h>
 

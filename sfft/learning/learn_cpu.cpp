@@ -14,7 +14,7 @@
 #include "template/data/envelope.hpp"
 #include "template/data/template_data.hpp"
 #include "template/learning/axis_runs.hpp"
-#include "template/learning/power_ranks.hpp"
+#include "template/learning/select.hpp"
 
 namespace sfft::detail {
 

@@ -11,7 +11,6 @@
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
 #include "kernels/dense/request/gpu_runner.hpp"
-#include "sfft/learning/device_largest.hpp"
 #include "sfft/learning/device_learning.hpp"
 #endif
 

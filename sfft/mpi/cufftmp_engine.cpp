@@ -1,16 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuFFTMp on one GPU per process. Its slabs equal ours if both shared dimensions are multiples of the number
 // of processes. Host memory is copied to its symmetric memory and back. NVSHMEM reads its own environment
-// (NVSHMEM_DISABLE_NVLS, …), which stays unchanged.
+// (NVSHMEM_DISABLE_NVLS, …), which stays unchanged. libcufftMp.so is loaded with RTLD_DEEPBIND, so that it
+// uses its own functions and not those of libcufft.so. NVSHMEM is loaded before it and without that flag:
+// otherwise it would take parts of the C++ library that libcufftMp.so has for itself.
 #include <cuda_runtime_api.h>
+#include <cufftXt.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "sfft/mpi/cufftmp_library.hpp"
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "sfft/mpi/problem.hpp"
 
 namespace sfft::mpi::detail {
 
 namespace {
+
+struct CufftMp {
+  cufftResult (*create)(cufftHandle*);
+  cufftResult (*destroy)(cufftHandle);
+  cufftResult (*attach)(cufftHandle, int comm_type, void* communicator);
+  cufftResult (*make_2d)(cufftHandle, int, int, cufftType, std::size_t*);
+  cufftResult (*make_3d)(cufftHandle, int, int, int, cufftType, std::size_t*);
+  cufftResult (*allocate)(cufftHandle, cudaLibXtDesc**, cufftXtSubFormat);
+  cufftResult (*release)(cudaLibXtDesc*);
+  cufftResult (*execute)(cufftHandle, cudaLibXtDesc* in, cudaLibXtDesc* out, int direction);
+  std::string problem;  ///< why it could not be loaded; then nothing else is set
+};
+
+/// Loads NVSHMEM from where libcufftMp.so would: its own directory, as in the wheels, or the loader's path.
+/// What fails here fails again, with a reason, when libcufftMp.so needs it.
+void load_nvshmem(const std::string& cufftmp) {
+  constexpr const char* kName = "libnvshmem_host.so.3";
+  const std::filesystem::path folder = std::filesystem::path(cufftmp).parent_path();
+  for (const char* const among : {".", "../../../nvshmem/lib"}) {
+    if (folder.empty()) break;
+    if (::dlopen((folder / among / kName).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  }
+  static_cast<void>(::dlopen(kName, RTLD_NOW | RTLD_LOCAL));
+}
+
+CufftMp load() {
+  CufftMp found{};
+  const char* const given = std::getenv("SFFT_CUFFTMP");
+  const std::vector<std::string> names =
+      given != nullptr ? std::vector<std::string>{given}
+                       : std::vector<std::string>{"libcufftMp.so.12", "libcufftMp.so.11"};
+  void* library = nullptr;
+  for (const std::string& name : names) {
+    load_nvshmem(name);
+    library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    if (library != nullptr) break;
+    const char* const why = ::dlerror();
+    if (found.problem.empty())
+      found.problem = fmt::format(
+          "cuFFTMp is not found ({}): install the wheel nvidia-cufftmp-cu13 or the HPC SDK, and "
+          "name its libcufftMp.so in SFFT_CUFFTMP",
+          why == nullptr ? name : why);
+  }
+  if (library == nullptr) return found;
+  found.problem.clear();
+  const auto get = [&](auto& function, const char* name) {
+    void* const symbol = ::dlsym(library, name);
+    if (symbol == nullptr) found.problem = fmt::format("libcufftMp.so has no function {}", name);
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
+  };
+  get(found.create, "cufftCreate");
+  get(found.destroy, "cufftDestroy");
+  get(found.attach, "cufftMpAttachComm");
+  get(found.make_2d, "cufftMakePlan2d");
+  get(found.make_3d, "cufftMakePlan3d");
+  get(found.allocate, "cufftXtMalloc");
+  get(found.release, "cufftXtFree");
+  get(found.execute, "cufftXtExecDescriptor");
+  return found;
+}
+
+/// Looks for the file named by the environment variable SFFT_CUFFTMP, then for libcufftMp.so.12 and .11 on
+/// the loader's path.
+const CufftMp& cufftmp_library() {
+  static const CufftMp library = load();
+  return library;
+}
 
 constexpr int kCommunicatorOfMpi = 0;  // CUFFT_COMM_MPI of cufftMp.h
 

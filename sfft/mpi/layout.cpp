@@ -23,9 +23,15 @@ int fastest(const Three& extent, const Three& strides) {
   return found;
 }
 
+/// A plane of two arrays. Steps are in elements.
+struct Plane {
+  std::int64_t rows, columns;
+  std::int64_t from_row, from_column, to_row, to_column;
+};
+
 template <class T>
-void copy_plane(std::int64_t rows, std::int64_t columns, const T* from, std::int64_t from_row,
-                std::int64_t from_column, T* to, std::int64_t to_row, std::int64_t to_column) {
+void copy_plane(const Plane& plane, const T* from, T* to) {
+  const auto [rows, columns, from_row, from_column, to_row, to_column] = plane;
   if (from_column == 1 && to_column == 1) {
     for (std::int64_t row = 0; row < rows; ++row)
       std::memcpy(to + row * to_row, from + row * from_row, static_cast<std::size_t>(columns) * sizeof(T));
@@ -52,8 +58,9 @@ void copy_typed(const Three& extent, const std::byte* from, const Three& from_st
   const auto r = static_cast<std::size_t>(row);
   const std::size_t o = 3 - c - r;
   for (std::int64_t i = 0; i < extent[o]; ++i) {
-    copy_plane(extent[r], extent[c], reinterpret_cast<const T*>(from) + i * from_strides[o], from_strides[r],
-               from_strides[c], reinterpret_cast<T*>(to) + i * to_strides[o], to_strides[r], to_strides[c]);
+    copy_plane<T>({extent[r], extent[c], from_strides[r], from_strides[c], to_strides[r], to_strides[c]},
+                  reinterpret_cast<const T*>(from) + i * from_strides[o],
+                  reinterpret_cast<T*>(to) + i * to_strides[o]);
   }
 }
 

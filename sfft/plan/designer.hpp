@@ -27,7 +27,6 @@
 #include "sfft/plan/shared_device_plan.hpp"
 #include "sfft/template_access.hpp"
 #include "template/comb/comb_planner.hpp"
-#include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "template/planning/bursts.hpp"

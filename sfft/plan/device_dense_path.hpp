@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/executors/pick.hpp"
+#include "kernels/cuda/executors/exact.hpp"
 #include "kernels/dense/problem/gpu_engines.hpp"
 
 namespace sfft::detail::cuda {

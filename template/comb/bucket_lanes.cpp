@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lays buckets out in lanes. Covariances between delays depend only on their difference, and responses only
 // on the delay, so a search that changes one delay at a time recomputes little.
-#include "template/comb/bucket_lanes.hpp"
+#include "template/comb/comb_model.hpp"
 
 #include <algorithm>
 

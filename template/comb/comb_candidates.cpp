@@ -13,9 +13,7 @@
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
-#include "template/comb/random_bounds.hpp"
-#include "template/comb/rough_look.hpp"
-#include "template/comb/row_bounds.hpp"
+#include "template/comb/error_bounds.hpp"
 
 namespace sfft::detail {
 

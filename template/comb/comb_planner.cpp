@@ -19,7 +19,6 @@
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_candidates.hpp"
 #include "template/comb/comb_model.hpp"
-#include "template/comb/delay_search.hpp"
 
 namespace sfft::detail {
 

@@ -2,13 +2,16 @@
 // The search over comb plans: buckets, number of delays, delays.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/base/comb_data.hpp"
+#include "template/comb/comb_model.hpp"
 #include "template/data/support_set.hpp"
 #include "template/planning/cost_model.hpp"
 
@@ -62,5 +65,14 @@ std::optional<double> estimate_comb_error(const SupportSet& support, const Spect
 /// time^time_weight. Returns nothing if there is none; `rejected` receives the reasons.
 std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
                                   const CombRequest& request, std::vector<Rejection>& rejected);
+
+/// Builds the tables for these buckets, which divide the shape, and these delays, which lie within the
+/// strides. All weights and errors are computed from the template, so a file need not be trusted for them.
+/// Returns nothing and sets `why` if the delays do not separate the template's frequencies, leave too few
+/// buckets empty or read more than the request allows.
+std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPrior& prior,
+                                     const std::array<std::int64_t, 3>& buckets,
+                                     std::span<const Delay> delays, const CombRequest& request,
+                                     std::string& why);
 
 }  // namespace sfft::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries lattices, then random draws, then coordinate descent from the best. Each set of delays is judged by
 // the error that the model predicts for a sample of the buckets.
-#include "template/comb/delay_search.hpp"
+#include "template/comb/comb_model.hpp"
 
 #include <algorithm>
 #include <limits>

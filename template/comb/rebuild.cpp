@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the tables from the model and applies a planner's criteria to them.
-#include "template/comb/rebuild.hpp"
+#include "template/comb/comb_planner.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each section has a kind, a version, a length and a checksum, so that damaged or newer sections can be
 // skipped. Every plan is checked before it is trusted.
-#include "template/data/plan_section.hpp"
+#include "template/data/template_file.hpp"
 
 #include <fmt/format.h>
 

@@ -18,7 +18,6 @@
 #include "kernels/base/output_file.hpp"
 #include "sfft/error.hpp"
 #include "template/data/file_bytes.hpp"
-#include "template/data/plan_section.hpp"
 
 namespace sfft::detail {
 

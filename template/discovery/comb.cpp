@@ -250,7 +250,7 @@ void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& 
     const std::size_t before = found.size();
     const std::int64_t searches = searches_;
     const bool explained =
-        work_us_ <= limit_us_ && explain(grid, pattern, b, y, neighbours ? 2 : 1, round, components, found);
+        work_us_ <= limit_us_ && explain({grid, pattern, b}, y, neighbours ? 2 : 1, round, components, found);
     work_us_ += kExplainUs + (shape_.rank() > 1 ? kGridCandidateUs : kCandidateUs) *
                                  static_cast<double>(searches - searches_);
     if (!explained) {

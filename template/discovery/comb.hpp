@@ -60,6 +60,12 @@ class DiscoveryComb {
 
  private:
   struct Accumulator;
+  /// One bucket of a comb.
+  struct Bucket {
+    const CombGrid& grid;
+    const DelayPattern& pattern;
+    std::int64_t number;
+  };
 
   void file_members(const CombGrid& grid, const std::vector<DiscoveryComponent>& components);
   void measure_power(const BucketValues<Real>& values, bool add);
@@ -71,15 +77,11 @@ class DiscoveryComb {
   void subtract(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
                 const std::vector<DiscoveryComponent>& components);
   void phases(const GridPoint& f, const DelayPattern& pattern, DiscoveryVector& roots) const;
-  int locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const DiscoveryVector& y,
-             int order, GridPoint* f) const;
-  bool explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-               const DiscoveryVector& y, int fewest, const DiscoveryRound& round,
+  int locate(const Bucket& bucket, const DiscoveryVector& y, int order, GridPoint* f) const;
+  bool explain(const Bucket& bucket, const DiscoveryVector& y, int fewest, const DiscoveryRound& round,
                const std::vector<DiscoveryComponent>& components, std::vector<DiscoveryComponent>& found);
-  bool search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                   const DiscoveryVector& y, GridPoint* f) const;
-  GridPoint strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                      const DiscoveryVector& y) const;
+  bool search_pair(const Bucket& bucket, const DiscoveryVector& y, GridPoint* f) const;
+  GridPoint strongest(const Bucket& bucket, const DiscoveryVector& y) const;
   double residual_limit(const DiscoveryRound& round, int freedom, double energy) const;
   static double noise_of_bucket(const DiscoveryRound& round, double residual, int freedom);
   void tabulate_roots(const DelayPattern& pattern, const std::vector<DiscoveryComponent>& components);

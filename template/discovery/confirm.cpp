@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "template/discovery/discovery_driver.hpp"
-#include "template/discovery/witness.hpp"
 
 namespace sfft::detail {
 

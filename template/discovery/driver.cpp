@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders the rounds: combs, then windows if combs do not work. Each round bounds the missed coefficients and
 // shows when a dense transform would be cheaper.
-#include "template/discovery/driver.hpp"
+#include "template/discovery/round.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "kernels/base/run_scope.hpp"
 #include "template/discovery/discovery_driver.hpp"
-#include "template/discovery/off_grid.hpp"
+#include "template/discovery/tone_fit.hpp"
 #include "template/planning/cost_model.hpp"
 
 namespace sfft::detail {

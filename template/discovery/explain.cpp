@@ -26,8 +26,11 @@ GridPoint bucket_coordinates(std::int64_t bucket, const GridPoint& buckets) {
 /// Locates `order` frequencies of the bucket from the phases. Returns their number, 0 if the phases indicate
 /// none.
 template <class Real>
-int DiscoveryComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                                const DiscoveryVector& y, int order, GridPoint* f) const {
+int DiscoveryComb<Real>::locate(const Bucket& where, const DiscoveryVector& y, int order,
+                                GridPoint* f) const {
+  const CombGrid& grid = where.grid;
+  const DelayPattern& pattern = where.pattern;
+  const std::int64_t bucket = where.number;
   const GridPoint b = bucket_coordinates(bucket, grid.buckets);
   // Maps a phase per step along one dimension, in turns, to the nearest frequency that the bucket may hold.
   const auto snap = [&](std::size_t d, double turns, std::int64_t step, std::int64_t inverse) {
@@ -67,8 +70,10 @@ int DiscoveryComb<Real>::locate(const CombGrid& grid, const DelayPattern& patter
 
 /// The frequency of the bucket that correlates best with y; tries all of them.
 template <class Real>
-GridPoint DiscoveryComb<Real>::strongest(const CombGrid& grid, const DelayPattern& pattern,
-                                         std::int64_t bucket, const DiscoveryVector& y) const {
+GridPoint DiscoveryComb<Real>::strongest(const Bucket& where, const DiscoveryVector& y) const {
+  const CombGrid& grid = where.grid;
+  const DelayPattern& pattern = where.pattern;
+  const std::int64_t bucket = where.number;
   const GridPoint b = bucket_coordinates(bucket, grid.buckets);
   const auto last = static_cast<std::size_t>(shape_.rank() - 1);
   double y_re[cpu::kRunDelays], y_im[cpu::kRunDelays];
@@ -121,13 +126,13 @@ GridPoint DiscoveryComb<Real>::strongest(const CombGrid& grid, const DelayPatter
 /// Finds two frequencies of a bucket by trying all candidates: first the strongest, then the strongest in its
 /// residual, then each again with the other subtracted. Serves noisy signals, where linear prediction fails.
 template <class Real>
-bool DiscoveryComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                                      const DiscoveryVector& y, GridPoint* f) const {
+bool DiscoveryComb<Real>::search_pair(const Bucket& where, const DiscoveryVector& y, GridPoint* f) const {
+  const DelayPattern& pattern = where.pattern;
   constexpr int kSweeps = 3;
   constexpr auto kDelays = static_cast<int>(cpu::kRunDelays);
   DiscoveryVector roots[2];
   DiscoveryVector rest;
-  f[0] = strongest(grid, pattern, bucket, y);
+  f[0] = strongest(where, y);
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (int own = 1; own >= 0; --own) {
       // y without the part explained by the other frequency.
@@ -142,7 +147,7 @@ bool DiscoveryComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& 
         value = fit.values[other];
       }
       for (int j = 0; j < kDelays; ++j) rest[j] = y[j] - times(value, roots[other][j]);
-      f[own] = strongest(grid, pattern, bucket, rest);
+      f[own] = strongest(where, rest);
       phases(f[own], pattern, roots[own]);
       if (f[own] == f[other]) return false;
       if (sweep == 0 && own == 1) {
@@ -172,10 +177,13 @@ double DiscoveryComb<Real>::noise_of_bucket(const DiscoveryRound& round, double 
 /// Appends the frequencies that explain the bucket to `found`; false if none do. Tries the known ones first,
 /// with at most one more, then sets of at least `fewest`.
 template <class Real>
-bool DiscoveryComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                                  const DiscoveryVector& y, int fewest, const DiscoveryRound& round,
+bool DiscoveryComb<Real>::explain(const Bucket& where, const DiscoveryVector& y, int fewest,
+                                  const DiscoveryRound& round,
                                   const std::vector<DiscoveryComponent>& components,
                                   std::vector<DiscoveryComponent>& found) {
+  const CombGrid& grid = where.grid;
+  const DelayPattern& pattern = where.pattern;
+  const std::int64_t bucket = where.number;
   const int delays = static_cast<int>(pattern.delays.size());
   double energy = 0;
   for (int j = 0; j < delays; ++j) energy += std::norm(y[j]);
@@ -207,14 +215,13 @@ bool DiscoveryComb<Real>::explain(const CombGrid& grid, const DelayPattern& patt
       const Complex value = components[static_cast<std::size_t>(i)].value;
       for (int j = 0; j < delays; ++j) rest[j] -= times(value, roots[at][j]);
     }
-    if (locate(grid, pattern, bucket, rest, 1, &f[known]) == 1 &&
-        std::find(f, f + known, f[known]) == f + known) {
+    if (locate(where, rest, 1, &f[known]) == 1 && std::find(f, f + known, f[known]) == f + known) {
       phases(f[known], pattern, roots[known]);
       if (accept(known + 1)) return true;
     }
   }
   for (int order = fewest; order <= std::min(kPronyFrequencies, delays - 2); ++order) {
-    if (locate(grid, pattern, bucket, y, order, f) != order) continue;
+    if (locate(where, y, order, f) != order) continue;
     for (int i = 0; i < order; ++i) phases(f[i], pattern, roots[i]);
     if (accept(order)) return true;
   }
@@ -224,23 +231,20 @@ bool DiscoveryComb<Real>::explain(const CombGrid& grid, const DelayPattern& patt
       searches_ < candidates)
     return false;
   searches_ -= candidates;
-  if (!search_pair(grid, pattern, bucket, y, f)) return false;
+  if (!search_pair(where, y, f)) return false;
   for (int i = 0; i < 2; ++i) phases(f[i], pattern, roots[i]);
   return accept(2);
 }
 
-#define SFFT_INSTANTIATE(Real)                                                                          \
-  template int DiscoveryComb<Real>::locate(const CombGrid&, const DelayPattern&, std::int64_t,          \
-                                           const DiscoveryVector&, int, GridPoint*) const;              \
-  template GridPoint DiscoveryComb<Real>::strongest(const CombGrid&, const DelayPattern&, std::int64_t, \
-                                                    const DiscoveryVector&) const;                      \
-  template bool DiscoveryComb<Real>::search_pair(const CombGrid&, const DelayPattern&, std::int64_t,    \
-                                                 const DiscoveryVector&, GridPoint*) const;             \
-  template double DiscoveryComb<Real>::residual_limit(const DiscoveryRound&, int, double) const;        \
-  template double DiscoveryComb<Real>::noise_of_bucket(const DiscoveryRound&, double, int);             \
-  template bool DiscoveryComb<Real>::explain(                                                           \
-      const CombGrid&, const DelayPattern&, std::int64_t, const DiscoveryVector&, int,                  \
-      const DiscoveryRound&, const std::vector<DiscoveryComponent>&, std::vector<DiscoveryComponent>&);
+#define SFFT_INSTANTIATE(Real)                                                                              \
+  template int DiscoveryComb<Real>::locate(const Bucket&, const DiscoveryVector&, int, GridPoint*) const;   \
+  template GridPoint DiscoveryComb<Real>::strongest(const Bucket&, const DiscoveryVector&) const;           \
+  template bool DiscoveryComb<Real>::search_pair(const Bucket&, const DiscoveryVector&, GridPoint*) const;  \
+  template double DiscoveryComb<Real>::residual_limit(const DiscoveryRound&, int, double) const;            \
+  template double DiscoveryComb<Real>::noise_of_bucket(const DiscoveryRound&, double, int);                 \
+  template bool DiscoveryComb<Real>::explain(const Bucket&, const DiscoveryVector&, int,                    \
+                                             const DiscoveryRound&, const std::vector<DiscoveryComponent>&, \
+                                             std::vector<DiscoveryComponent>&);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)
 #undef SFFT_INSTANTIATE

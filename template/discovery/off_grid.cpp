@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits tones to the spectrum of one coarse grid, then compares each with the spectra of delayed grids.
-#include "template/discovery/off_grid.hpp"
+#include "template/discovery/tone_fit.hpp"
 
 #include <algorithm>
 #include <cmath>

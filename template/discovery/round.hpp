@@ -104,4 +104,20 @@ constexpr double kOwnRounding = 3;
 /// Rounds per wrong decision between noise and signal.
 constexpr double kRoundsPerMistake = 1e3;
 
+/// Runs rounds of combs if the shape has suitable divisors, and rounds of permuted windowed lines if it has
+/// none or if frequencies share a residue class. Fresh samples then decide `verified`. The number of rounds
+/// is bounded, and their predicted time by the request's limits. Signals may be complex or real; the result
+/// of a real one holds both frequencies of each conjugate pair.
+///
+/// If the call is stopped, `until_stopped` (or null) receives what was found until then, before Stopped is
+/// thrown.
+template <class Real>
+DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request,
+                              DiscoveryResult* until_stopped = nullptr);
+
+extern template DiscoveryResult run_discovery<float>(SampleReader&, const Shape&, const DiscoveryRequest&,
+                                                     DiscoveryResult*);
+extern template DiscoveryResult run_discovery<double>(SampleReader&, const Shape&, const DiscoveryRequest&,
+                                                      DiscoveryResult*);
+
 }  // namespace sfft::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over pieces are computed digit by digit of the piece's index; SIMD kernels fold the samples.
-#include "template/discovery/whole_signal.hpp"
+#include "template/discovery/sample_reader.hpp"
 
 #include <algorithm>
 #include <cmath>

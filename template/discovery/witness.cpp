@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions are sums of anchors and offsets, so that tables of waves serve many samples. The verdict depends
 // on outliers, on the power and uniformity of the noise and, on request, on sums over the whole signal.
-#include "template/discovery/witness.hpp"
+#include "template/discovery/discovery_driver.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds rows through the Cholesky factor of a regularised Gram matrix, with a few refinement passes; falls
 // back to an orthonormal basis by Gram–Schmidt if the condition number is too large.
-#include "template/flat/flat_system.hpp"
+#include "template/flat/flat_recovery.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects up to twice as many elements as wanted, then raises the level to a power that at least k elements
 // reach, and drops the elements below it. Only finish() always needs the k-th largest power itself.
-#include "template/learning/largest_elements.hpp"
+#include "template/learning/spectrum_passes.hpp"
 
 #include <algorithm>
 #include <array>

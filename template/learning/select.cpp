@@ -2,9 +2,12 @@
 // Each rule is a few queries to the learning spectrum: the k largest powers, growing numbers of the largest
 // until they hold the energy, or all powers above a multiple of the median.
 #include "template/learning/select.hpp"
+#include "kernels/base/run_scope.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -59,6 +62,57 @@ std::vector<RankedPower> select_threshold(const LearningSpectrum& spectrum, cons
   const double rounding = 64 * std::numeric_limits<double>::epsilon();
   const double floor = std::max(sigmas * sigmas * variance, spectrum.power_at_rank(1) * rounding * rounding);
   return with_mean(spectrum.above(1, floor), sums[0]);
+}
+
+namespace {
+
+constexpr int kShift = 49;  ///< keeps eleven bits of exponent and three of mantissa
+constexpr std::size_t kBins = std::size_t{1} << (63 - kShift);
+
+/// kBins and above for negative powers.
+std::size_t bin_of(double power) {
+  return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(power) >> kShift);
+}
+
+}  // namespace
+
+PowerRanks::PowerRanks(std::span<const double> powers) : powers_(powers), counts_(kBins, 0) {
+  in_blocks(powers.size(), [&](std::size_t begin, std::size_t end) {
+    for (const double power : powers.subspan(begin, end - begin)) {
+      const std::size_t bin = bin_of(power);
+      if (bin < kBins) ++counts_[bin];
+    }
+  });
+}
+
+double PowerRanks::at(std::int64_t rank) const {
+  std::size_t bin = kBins - 1;
+  for (; rank > counts_[bin]; --bin) rank -= counts_[bin];
+  std::vector<double> members;
+  members.reserve(static_cast<std::size_t>(counts_[bin]));
+  in_blocks(powers_.size(), [&](std::size_t begin, std::size_t end) {
+    for (const double power : powers_.subspan(begin, end - begin)) {
+      if (bin_of(power) == bin) members.push_back(power);
+    }
+  });
+  const auto found = members.begin() + (rank - 1);
+  std::nth_element(members.begin(), found, members.end(), std::greater<>());
+  return *found;
+}
+
+std::int64_t PowerRanks::count_with_sum(double sum) const {
+  std::vector<double> sums(kBins, 0.0);
+  for (const double power : powers_) {
+    const std::size_t bin = bin_of(power);
+    if (bin < kBins) sums[bin] += power;
+  }
+  double held = 0;
+  std::int64_t count = 0;
+  for (std::size_t bin = kBins; bin-- > 0 && held < sum;) {
+    held += sums[bin];
+    count += counts_[bin];
+  }
+  return count;
 }
 
 }  // namespace sfft::detail

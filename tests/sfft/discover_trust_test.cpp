@@ -12,8 +12,8 @@
 
 #include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
-#include "template/discovery/driver.hpp"
-#include "template/discovery/witness.hpp"
+#include "template/discovery/discovery_driver.hpp"
+#include "template/discovery/round.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 

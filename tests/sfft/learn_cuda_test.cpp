@@ -14,7 +14,7 @@
 #include "sfft/discover.hpp"
 #include "sfft/learning/device_learning.hpp"
 #include "sfft/template_access.hpp"
-#include "template/learning/spectrum_layout.hpp"
+#include "template/learning/learning_spectrum.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/learning.hpp"
 #include "tests/support/throws.hpp"

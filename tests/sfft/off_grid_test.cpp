@@ -14,7 +14,7 @@
 #include "bench/trust/off_grid_signals.hpp"
 #include "sfft/sfft.hpp"
 #include "template/discovery/leakage.hpp"
-#include "template/discovery/tone_kernel.hpp"
+#include "template/discovery/tone_fit.hpp"
 
 namespace sfft::off_grid_test {
 namespace {

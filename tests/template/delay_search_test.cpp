@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests by Gaussian elimination that the system of every bucket is solvable with the delays found for comb
 // plans.
-#include "template/comb/delay_search.hpp"
+#include "template/comb/comb_model.hpp"
 
 #include <gtest/gtest.h>
 

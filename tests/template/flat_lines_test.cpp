@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the period, direction and samples of the lines of flat-window plans with walks over the grid.
-#include "template/flat/flat_lines.hpp"
+#include "template/flat/flat_recovery.hpp"
 
 #include <gtest/gtest.h>
 

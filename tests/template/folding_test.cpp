@@ -11,7 +11,7 @@
 #include "kernels/base/region.hpp"
 #include "kernels/base/roots.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
-#include "template/comb/alias_tails.hpp"
+#include "template/comb/error_bounds.hpp"
 
 namespace sfft::detail::folding_test {
 namespace {

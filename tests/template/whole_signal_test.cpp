@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the fold of a whole signal with direct sums: its energy, its cells, and the contributions of
 // components.
-#include "template/discovery/whole_signal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,7 +25,6 @@
 #include "bench/cuda/tensor/arrays.hpp"
 #include "bench/cuda/timing.hpp"
 #include "bench/result_file.hpp"
-#include "kernels/cuda/tensor/folded_fft.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "sfft_commit.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uploads twiddles and flags at plan time; a batch is then a single launch without scratch.
-#include "kernels/cuda/executors/direct.hpp"
+#include "kernels/cuda/executors/exact.hpp"
 
 #include "kernels/cuda/runtime/convert.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One block per frame: each warp sums one coefficient at a time over all samples, then the block finishes the
 // frame.
-#include "kernels/cuda/executors/direct.hpp"
+#include "kernels/cuda/executors/exact.hpp"
 
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/finish.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two launches: blocks pick coefficients and sum their part of a spectrum, then one block per frame adds up
 // the parts.
-#include "kernels/cuda/executors/pick.hpp"
+#include "kernels/cuda/executors/exact.hpp"
 
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/finish.cuh"

@@ -9,9 +9,8 @@
 
 #include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/small_fft/schedule_table.hpp"
-#include "kernels/cuda/stages/permute.hpp"
 #include "kernels/cuda/stages/samples.hpp"
-#include "kernels/cuda/stages/subsample.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {

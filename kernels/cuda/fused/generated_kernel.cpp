@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints a plan's constants as assignments to the arguments of the fused kernel, then compiles and launches
 // the kernel.
-#include "kernels/cuda/fused/generated_kernel.hpp"
+#include "kernels/cuda/fused/fused.hpp"
 
 #include <fmt/format.h>
 

@@ -40,7 +40,7 @@ SmallFft<Real>::SmallFft(const std::int64_t* grid, int rank, std::size_t shared_
   // Two padded buffers.
   const auto limit = static_cast<std::int64_t>(shared_limit / (2 * sizeof(Complex<Real>)) * 7 / 8);
   if (points_ <= limit) {
-    add_step(grid, rank, 1, 1, {points_, 0, 1}, {points_, 0, 1}, false, 0);
+    add_step(grid, rank, {.from = {points_, 0, 1}, .to = {points_, 0, 1}});
     return;
   }
   std::int64_t inner = 1;
@@ -50,7 +50,7 @@ SmallFft<Real>::SmallFft(const std::int64_t* grid, int rank, std::size_t shared_
     if (n == 1) continue;
     if (n <= limit) {
       const LineMap map{n * inner, 1, inner};
-      add_step(&n, 1, lines, static_cast<int>(inner), map, map, false, 0);
+      add_step(&n, 1, {lines, static_cast<int>(inner), map, map});
       continue;
     }
     const std::int64_t columns = split<Real>(n, limit);
@@ -60,26 +60,25 @@ SmallFft<Real>::SmallFft(const std::int64_t* grid, int rank, std::size_t shared_
     }
     // Four-step: n = rows·columns, x[j1·columns + j2] → X[k1 + rows·k2] (Bailey, 1990).
     const std::int64_t rows = n / columns;
-    add_step(&rows, 1, columns, static_cast<int>(columns), {n, 1, columns}, {n, 1, columns}, true, n);
-    add_step(&columns, 1, rows, static_cast<int>(rows), {n, columns, 1}, {n, 1, rows}, false, 0);
+    add_step(&rows, 1, {columns, static_cast<int>(columns), {n, 1, columns}, {n, 1, columns}, n});
+    add_step(&columns, 1, {rows, static_cast<int>(rows), {n, columns, 1}, {n, 1, rows}});
     in_place_.back() = false;
   }
 }
 
 template <class Real>
-void SmallFft<Real>::add_step(const std::int64_t* grid, int rank, std::int64_t lines, int inner, LineMap from,
-                              LineMap to, bool turned, std::int64_t total) {
+void SmallFft<Real>::add_step(const std::int64_t* grid, int rank, const Lines& lines) {
   const FftTables tables = make_schedule(grid, rank);
   FftStep<Real> step;
   step.fft = tables.schedule;
   tables_.push_back(upload(as_device<Real>(tables.table)));
   step.table = tables_.back().as<Complex<Real>>();
-  step.lines = lines;
-  step.inner = inner;
-  step.by_inner = FastDivisor(static_cast<std::uint32_t>(inner));
-  step.from = from;
-  step.to = to;
-  if (turned) {
+  step.lines = lines.count;
+  step.inner = lines.inner;
+  step.by_inner = FastDivisor(static_cast<std::uint32_t>(lines.inner));
+  step.from = lines.from;
+  step.to = lines.to;
+  if (const std::int64_t total = lines.total; total > 0) {
     std::vector<std::complex<double>> low, high;
     for (std::int64_t i = 0; i < std::min<std::int64_t>(256, total); ++i)
       low.push_back(std::conj(unit_root(i, total)));
@@ -92,7 +91,7 @@ void SmallFft<Real>::add_step(const std::int64_t* grid, int rank, std::int64_t l
   int side = 1;
   int pitch = 1;
   const auto preferred = std::min<std::int64_t>(kPreferredShared, static_cast<std::int64_t>(shared_limit_));
-  while (side < kMaxLines && 2 * side <= lines &&
+  while (side < kMaxLines && 2 * side <= lines.count &&
          fft_shared_bytes<Real>(step.fft, 2 * side, pitch) <= preferred)
     side *= 2;
   step.lines_per_block = side;

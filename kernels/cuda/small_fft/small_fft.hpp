@@ -49,8 +49,14 @@ class SmallFft {
                          Stream stream) const;
 
  private:
-  void add_step(const std::int64_t* grid, int rank, std::int64_t lines, int inner, LineMap from, LineMap to,
-                bool turned, std::int64_t total);
+  /// Lines of a step. `total`: the length whose roots multiply them afterwards; 0: none do.
+  struct Lines {
+    std::int64_t count = 1;
+    int inner = 1;
+    LineMap from, to;
+    std::int64_t total = 0;
+  };
+  void add_step(const std::int64_t* grid, int rank, const Lines& lines);
 
   std::size_t shared_limit_;
   std::vector<FftStep<Real>> steps_;

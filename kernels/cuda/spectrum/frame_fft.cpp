@@ -115,7 +115,7 @@ void FrameFft::enqueue(const void* samples, Element type, std::complex<double>* 
   auto* table = reinterpret_cast<Complex<double>*>(workspace);
   auto* values = reinterpret_cast<Complex<double>*>(spectrum);
   if (table_size_ > 0) launch_frame_tables(steps_, table, table_size_, stream);
-  launch_frame_rows(steps_[0], table + steps_[0].table, shared_limit_, samples, type, extents_.half, scale,
+  launch_frame_rows(steps_[0], table + steps_[0].table, shared_limit_, {samples, type, extents_.half, scale},
                     values, stream);
   for (std::size_t i = 1; i < steps_.size(); ++i) {
     const bool last = i + 1 == steps_.size();

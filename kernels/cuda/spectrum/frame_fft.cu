@@ -233,15 +233,14 @@ void launch_frame_tables(const std::vector<FrameFftStep>& steps, Complex<double>
 }
 
 void launch_frame_rows(const FrameFftStep& step, const Complex<double>* table, std::size_t shared_limit,
-                       const void* samples, Element type, bool half, double scale, Complex<double>* spectrum,
-                       Stream stream) {
-  const int row_points = half ? step.fft.points / 2 + 1 : step.fft.points;
+                       const FrameSamples& samples, Complex<double>* spectrum, Stream stream) {
+  const int row_points = samples.half ? step.fft.points / 2 + 1 : step.fft.points;
   const RowArguments arguments{step.fft,
                                table,
-                               samples,
-                               type,
-                               half,
-                               scale,
+                               samples.data,
+                               samples.type,
+                               samples.half,
+                               samples.scale,
                                spectrum,
                                step.outer,
                                step.lanes,

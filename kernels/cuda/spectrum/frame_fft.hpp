@@ -59,9 +59,14 @@ class FrameFft {
 /// Launchers of frame_fft.cu.
 void launch_frame_tables(const std::vector<FrameFftStep>& steps, Complex<double>* table, int entries,
                          Stream stream);
+struct FrameSamples {
+  const void* data;
+  Element type;
+  bool half;  ///< real samples, of which half a spectrum is stored
+  double scale;
+};
 void launch_frame_rows(const FrameFftStep& step, const Complex<double>* table, std::size_t shared_limit,
-                       const void* samples, Element type, bool half, double scale, Complex<double>* spectrum,
-                       Stream stream);
+                       const FrameSamples& samples, Complex<double>* spectrum, Stream stream);
 /// Works in place; `power` is given with the last step, else null.
 void launch_frame_columns(const FrameFftStep& step, const Complex<double>* table, std::size_t shared_limit,
                           const SpectrumExtents& extents, Complex<double>* spectrum, double* power,

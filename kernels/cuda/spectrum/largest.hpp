@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the k largest powers of a stored spectrum, their values, and the cell sums of the rest. All work is
-// queued at once, whereas the functions of select.hpp and cell_sums.hpp wait for the GPU some ten times.
+// Selects the strongest elements of a power array in device memory: step by step, or the k largest with their
+// values and the cell sums of the rest, with all work queued at once. Results do not depend on thread order.
 #pragma once
 
 #include <complex>
@@ -14,6 +14,28 @@
 
 namespace sfft::detail::cuda {
 
+/// Elements [first, count) that are not negative.
+struct Candidates {
+  const double* power;
+  std::int64_t first, count;
+};
+
+/// Takes the elements above a level, and those equal to it up to an index.
+struct Cut {
+  double level;
+  std::int64_t last_tie = -1;
+};
+
+/// The rank-th largest power; rank in [1, number of candidates]. Uses radix selection, which reads the array
+/// six times, for 11 bits each.
+double power_at_rank(const Candidates& candidates, std::int64_t rank, Stream stream);
+/// The cut that takes exactly the `rank` largest, ties in ascending order of index.
+Cut cut_at_rank(const Candidates& candidates, std::int64_t rank, Stream stream);
+/// How many elements a cut takes.
+std::int64_t count_taken(const Candidates& candidates, const Cut& cut, Stream stream);
+/// The indices of the `taken` elements that a cut takes, ascending, as std::int64_t in device memory.
+DeviceBuffer take(const Candidates& candidates, const Cut& cut, std::int64_t taken, Stream stream);
+
 /// Results in host memory.
 struct LargestOfSpectrum {
   std::complex<double> mean;          ///< X at f = 0
@@ -24,6 +46,8 @@ struct LargestOfSpectrum {
   std::vector<double> sums;  ///< as from cell_sums(), without the chosen elements
 };
 
+/// Finds the k largest powers of a stored spectrum, their values, and the cell sums of the rest, with all
+/// work queued at once. The functions above and those of cell_sums.hpp wait for the GPU some ten times.
 class SelectLargest {
  public:
   /// How many digits of the powers are counted. `few` counts the exponent and 11 bits of the mantissa, then

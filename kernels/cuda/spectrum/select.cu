@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/spectrum/select.hpp"
+#include "kernels/cuda/spectrum/largest.hpp"
 
 namespace sfft::detail::cuda {
 

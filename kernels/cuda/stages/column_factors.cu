@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes every angle in double precision, which is still far faster than the bus.
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/stages/column_factors.hpp"
+#include "kernels/cuda/stages/columns.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -3,7 +3,7 @@
 // which are ordered like their magnitudes.
 #include "kernels/base/block16.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/stages/found_exponents.hpp"
+#include "kernels/cuda/stages/stored_values.hpp"
 
 namespace sfft::detail::cuda {
 

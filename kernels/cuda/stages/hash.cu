@@ -2,7 +2,7 @@
 // One thread per frequency; the arithmetic is that of kernels/base/hash.hpp.
 #include "kernels/base/hash.hpp"
 
-#include "kernels/cuda/stages/hash.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -2,7 +2,7 @@
 // Each thread converts one column of samples and strides over the rows.
 #include "kernels/base/luma_range.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/stages/luma.hpp"
+#include "kernels/cuda/stages/pack.hpp"
 
 namespace sfft::detail::cuda {
 

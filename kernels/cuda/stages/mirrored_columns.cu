@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each thread handles a value and its mirrored frequency.
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/stages/mirrored_columns.hpp"
+#include "kernels/cuda/stages/columns.hpp"
 
 namespace sfft::detail::cuda {
 

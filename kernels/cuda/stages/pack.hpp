@@ -3,6 +3,7 @@
 // FFT libraries take, with a factor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/cuda/runtime/device_types.hpp"
@@ -29,5 +30,17 @@ inline CopyGrid copy_rows(std::int64_t rows, std::int64_t points, std::int64_t f
 /// types agree.
 void launch_copy(const CopyGrid& grid, const void* from, Element from_type, void* to, Element to_type,
                  double factor, Stream stream);
+
+/// As sfft::DevicePlane.
+struct LumaPlane {
+  const void* data;
+  std::int64_t width, height, pitch_bytes;
+  int bits, shift;
+  bool limited_range;
+};
+
+/// Converts pitched luma from a hardware decoder to a contiguous frame of full range. Writes u8 samples, or
+/// u16 for more than 8 bits.
+void launch_luma(const LumaPlane& plane, std::byte* to, Stream stream);
 
 }  // namespace sfft::detail::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread per tap of a lane loops over the frames; one block per frame also reads the witness's samples.
-#include "kernels/cuda/stages/permute.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/witness.cuh"

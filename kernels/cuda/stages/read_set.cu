@@ -2,7 +2,7 @@
 // Threads stride over the set, lane fastest. If there are few streams, their offsets are kernel parameters.
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"
-#include "kernels/cuda/stages/read_set.hpp"
+#include "kernels/cuda/stages/signal_samples.hpp"
 
 namespace sfft::detail::cuda {
 

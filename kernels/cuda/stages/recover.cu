@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes two launches. Blocks first sum rows, powers and witness predictions; then every block adds up these
 // parts and writes its share of the errors.
-#include "kernels/cuda/stages/recover.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/stages/row_copy.hpp"
+#include "kernels/cuda/stages/columns.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <mutex>
 
-#include "kernels/cuda/stages/read_set.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {

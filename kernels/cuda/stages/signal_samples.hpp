@@ -10,6 +10,17 @@
 
 namespace sfft::detail::cuda {
 
+/// Up to this many stream offsets are kernel parameters; more are read through `offsets`.
+constexpr int kOffsetsInLaunch = 32;
+
+/// Gathers a set of samples of a signal in GPU memory: stage "permute" for patterns that are redrawn every
+/// time. Writes the real and imaginary parts of the set to re[] and im[] as numbers of `Real`. `signal`, `re`
+/// and `im` are device addresses (mapped host memory works). So is set.offsets if the set has more than
+/// kOffsetsInLaunch streams; otherwise it is a host address.
+template <class Real>
+void launch_read_set(const void* signal, Element type, const SampleSet& set, Real* re, Real* im,
+                     Stream stream);
+
 /// Page-locked memory on loan from a few blocks that the process keeps, because allocating one takes longer
 /// than all rounds of a discovery. Thread-safe.
 class PinnedLoan {

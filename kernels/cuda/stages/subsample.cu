@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread per bucket sums its taps over the folds and loops over lines.
-#include "kernels/cuda/stages/subsample.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 
 #include "kernels/cuda/runtime/launch.hpp"
 

@@ -2,7 +2,7 @@
 // One thread computes one sample and coefficient. When the host computed these tables and sent them over the
 // bus, they took a tenth of the planning time.
 #include "kernels/base/index.hpp"
-#include "kernels/cuda/stages/witness_rows.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -46,17 +46,15 @@ __global__ void witness_rows_kernel(GridShape shape, bool real, const std::int64
 }  // namespace
 
 template <class Real>
-void launch_witness_rows(const GridShape& shape, bool real, const std::int64_t* support,
-                         const std::uint8_t* flags, int k, const std::int64_t* samples, int count, int pitch,
-                         Complex<Real>* rows, Stream stream) {
-  const dim3 blocks(static_cast<unsigned>((pitch + kThreads - 1) / kThreads), static_cast<unsigned>(count));
-  witness_rows_kernel<<<blocks, kThreads, 0, stream>>>(shape, real, support, flags, k, samples, pitch, rows);
+void launch_witness_rows(const WitnessLayout& of, Complex<Real>* rows, Stream stream) {
+  const dim3 blocks(static_cast<unsigned>((of.pitch + kThreads - 1) / kThreads),
+                    static_cast<unsigned>(of.count));
+  witness_rows_kernel<<<blocks, kThreads, 0, stream>>>(of.shape, of.real, of.support, of.flags, of.k,
+                                                       of.samples, of.pitch, rows);
   check_launch("witness rows");
 }
 
-template void launch_witness_rows<float>(const GridShape&, bool, const std::int64_t*, const std::uint8_t*,
-                                         int, const std::int64_t*, int, int, Complex<float>*, Stream);
-template void launch_witness_rows<double>(const GridShape&, bool, const std::int64_t*, const std::uint8_t*,
-                                          int, const std::int64_t*, int, int, Complex<double>*, Stream);
+template void launch_witness_rows<float>(const WitnessLayout&, Complex<float>*, Stream);
+template void launch_witness_rows<double>(const WitnessLayout&, Complex<double>*, Stream);
 
 }  // namespace sfft::detail::cuda

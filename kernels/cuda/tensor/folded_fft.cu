@@ -1,13 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads the matrices of folded lines, and launches as many blocks as fit on the GPU.
-#include "kernels/cuda/tensor/folded_fft.hpp"
+// Transforms of folded lines: the kernel, the upload of its matrices, and its launch with as many blocks as
+// fit on the GPU. Blocks are persistent. While some warps multiply the lines of a tile, others store the
+// results of the previous tile and fold the lines of the next one; then they swap roles, so there is one
+// barrier per tile. Points are loaded one tile ahead or, for tiles of 8 lines, copied several tiles ahead.
+#include "kernels/cuda/tensor/tensor_transform.hpp"
 
 #include <algorithm>
 
+#include "kernels/base/tensor/folded.hpp"
 #include "kernels/base/tensor/folded_tables.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/cuda/tensor/folded_fft.cuh"
-#include "kernels/cuda/tensor/tensor_transform.hpp"
+#include "kernels/cuda/tensor/warp_fft.cuh"
+
+namespace sfft::detail::tensor {
+
+__device__ __forceinline__ void multiply_operand(const unsigned (&left)[4], unsigned right0, unsigned right1,
+                                                 float (&sum)[4]) {
+  const unsigned right[2] = {right0, right1};
+  multiply<true>(left, right, sum);
+}
+
+template <class Tile, bool kSplit>
+class FoldedKernel {
+  static constexpr int kTiles = Tile::kTiles, kHeight = Tile::kHeight, kRounds = Tile::kRounds;
+  /// The number of parts multiplied together: as many as there are registers for the sums.
+  static constexpr int kAtOnce = kHeight * kTiles <= 16 && kHeight <= 2 ? 2 : 1;
+
+ public:
+  __device__ __forceinline__ FoldedKernel(const FoldedPass& pass, void* shared)
+      : pass_(pass),
+        operands_(static_cast<FoldedOperand*>(shared)),
+        results_(reinterpret_cast<float*>(operands_ + 2 * Tile::kOperands)),
+        ahead_(reinterpret_cast<Point*>(results_ + 2 * (Tile::kResultBytes / 4))),
+        lane_(static_cast<int>(threadIdx.x) & 31),
+        warp_(static_cast<int>(threadIdx.x >> 5)),
+        pairs_(folded_pairs<Tile>(pass.points, FoldedSeat<Tile>(warp_, lane_, 0).own)) {}
+
+  __device__ __forceinline__ void run() {
+    const auto tiles = static_cast<int>((pass_.lines + Tile::kLines - 1) / Tile::kLines);
+    const int first = static_cast<int>(blockIdx.x), step = static_cast<int>(gridDim.x);
+    tiles_ = (tiles - first + step - 1) / step;
+    // Whether the block's last tile is the last tile of all, which may have fewer lines.
+    const bool ends = (tiles - 1 - first) % step == 0;
+    lines_of_last_ = ends
+                         ? static_cast<int>(pass_.lines - static_cast<std::int64_t>(tiles - 1) * Tile::kLines)
+                         : Tile::kLines;
+    step_ = static_cast<std::int64_t>(step) * Tile::kLines * pass_.points;
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      const std::int64_t line =
+          static_cast<std::int64_t>(first) * Tile::kLines + FoldedSeat<Tile>(warp_, lane_, round).line();
+      from_[round] = pass_.from + line * pass_.points;
+      to_[round] = pass_.to + line * pass_.points - step_;  // address for tile -1
+    }
+    load_matrices();
+    cuda::await_previous_kernel();
+#pragma unroll
+    for (int i = 0; i < Tile::kAhead; ++i) load(i);
+    fold_tile(0);
+    rotate();
+    load(Tile::kAhead);
+    __syncthreads();
+    // Half of the warps carry tile i + 1 after multiplying tile i, and the others carry tile i; this avoids
+    // duplicate code.
+    const int late = warp_ >= Tile::kWarps / 2 ? 1 : 0;
+#pragma unroll 1
+    for (int i = -late; i <= tiles_ - late; ++i) {
+      const bool some = static_cast<unsigned>(i) < static_cast<unsigned>(tiles_);
+      if (some) multiply_tile(i);
+      barrier_if(some && late != 0);
+      carry(i + late);
+      barrier_if(some && late == 0);
+    }
+    cuda::await_copies();
+  }
+
+ private:
+  /// Waits at the barrier without a branch, which would double the code around it.
+  static __device__ __forceinline__ void barrier_if(bool some) {
+    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p bar.sync 0;\n}" ::"r"(static_cast<int>(some))
+                 : "memory");
+  }
+  /// Stores tile i - 1, folds tile i + 1, and starts to load into the place of the folded tile. Tiles beyond
+  /// the end are zeros and are not stored.
+  __device__ __forceinline__ void carry(int i) {
+    store(i - 1);
+    fold_tile(i + 1);
+    rotate();
+    load(i + 1 + Tile::kAhead);
+  }
+
+  __device__ __forceinline__ bool has(int i, const FoldedSeat<Tile>& seat) const {
+    const int lines = i < tiles_ - 1 ? Tile::kLines : i < tiles_ ? lines_of_last_ : 0;
+    return i >= 0 && seat.line() < lines;
+  }
+  /// Where point `at` of a thread's pairs waits to be folded; no other thread accesses it.
+  __device__ __forceinline__ Point* ahead(int i, int round, int at) const {
+    return ahead_ + ((i % Tile::kAhead * kRounds + round) * 2 * Tile::kPairs + at) * Tile::kThreads +
+           threadIdx.x;
+  }
+  /// Starts to copy the points of a tile; tiles beyond the end become zeros.
+  __device__ __forceinline__ void load(int i) {
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      const FoldedSeat<Tile> seat(warp_, lane_, round);
+      const bool some = has(i, seat) && seat.holds();
+      const Point* const line = some ? from_[round] : pass_.from;
+#pragma unroll
+      for (int pair = 0; pair < Tile::kPairs; ++pair) {
+        const Point *const first = line + pairs_.first[pair], *const second = line + pairs_.second[pair];
+        if constexpr (Tile::kHeld) {
+          held_[round].first[pair] = some ? *first : Point{0, 0};
+          held_[round].second[pair] = some ? *second : Point{0, 0};
+        } else {
+          copy_some_async<8>(ahead(i, round, 2 * pair), first, some);
+          copy_some_async<8>(ahead(i, round, 2 * pair + 1), second, some);
+        }
+      }
+      from_[round] += step_;
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+  __device__ __forceinline__ void fold_tile(int i) {
+    asm volatile("cp.async.wait_group %0;" ::"n"(Tile::kAhead - 1) : "memory");
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      const FoldedSeat<Tile> seat(warp_, lane_, round);
+      FoldedPoints points = held_[Tile::kHeld ? round : 0];
+#pragma unroll
+      for (int pair = 0; pair < (Tile::kHeld ? 0 : Tile::kPairs); ++pair) {
+        points.first[pair] = *ahead(i, round, 2 * pair);
+        points.second[pair] = *ahead(i, round, 2 * pair + 1);
+      }
+      unsigned largest = largest_of_pairs(points);
+      if constexpr (Tile::kLanes == 32) {
+        largest = __reduce_max_sync(~0u, largest);
+      } else {
+#pragma unroll
+        for (int bit = 1; bit < Tile::kLanes; bit *= 2)
+          largest = max(largest, __shfl_xor_sync(~0u, largest, bit));
+      }
+      next_[round] = largest;
+      fold<Tile>(points, largest, seat, operands_ + (i & 1) * Tile::kOperands);
+    }
+  }
+  __device__ __forceinline__ void store(int i) {
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      const FoldedSeat<Tile> seat(warp_, lane_, round);
+      if (has(i, seat) && seat.holds()) {
+        unfold<Tile>(pass_, before_[round], seat, pairs_, results_ + (i & 1) * (Tile::kResultBytes / 4),
+                     to_[round]);
+      }
+      to_[round] += step_;
+    }
+  }
+  /// Rotates the largest parts of the lines by one tile: previous, current, next.
+  __device__ __forceinline__ void rotate() {
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      before_[round] = now_[round];
+      now_[round] = next_[round];
+    }
+  }
+
+  __device__ __forceinline__ void load_matrices() {
+    const auto* from = reinterpret_cast<const MatrixQuad*>(pass_.matrices) +
+                       warp_ % Tile::kRoles * (kHeight * kTiles * 2 * 32) + lane_;
+#pragma unroll
+    for (int i = 0; i < kHeight * kTiles; ++i) {
+      hi_[i] = from[64 * i];
+      lo_[i] = from[64 * i + 32];
+    }
+  }
+  __device__ __forceinline__ void multiply_tile(int i) const {
+    const int role = warp_ % Tile::kRoles, group = warp_ / Tile::kRoles, type = role & 1, strip = role >> 1,
+              g = lane_ >> 2, t = lane_ & 3;
+    const FoldedOperand* const operands = operands_ + (i & 1) * Tile::kOperands;
+    float* const results = results_ + (i & 1) * (Tile::kResultBytes / 4) +
+                           (Tile::kColumns * group + 2 * t) * Tile::kPitch + 16 * kHeight * strip + g;
+#pragma unroll
+    for (int first = 0; first < Tile::kParts; first += kAtOnce) {
+      float large[kAtOnce][kHeight][4] = {}, small[kAtOnce][kHeight][4] = {};
+#pragma unroll
+      for (int tile = 0; tile < kTiles; ++tile) {
+#pragma unroll
+        for (int p = 0; p < kAtOnce; ++p) {
+          const FoldedOperand operand = operands[operand_place<Tile>(type, first + p, group, tile, g, t)];
+#pragma unroll
+          for (int m = 0; m < kHeight; ++m) {
+            const int matrix = m * kTiles + tile;
+            multiply_operand(hi_[matrix].at, operand.at[0], operand.at[1], large[p][m]);
+            if (kSplit) multiply_operand(hi_[matrix].at, operand.at[2], operand.at[3], small[p][m]);
+          }
+          if (kSplit) {
+#pragma unroll
+            for (int m = 0; m < kHeight; ++m)
+              multiply_operand(lo_[m * kTiles + tile].at, operand.at[0], operand.at[1], small[p][m]);
+          }
+        }
+      }
+#pragma unroll
+      for (int p = 0; p < kAtOnce; ++p) {
+        float* const plane = results + result_plane<Tile>(type, first + p);
+#pragma unroll
+        for (int m = 0; m < kHeight; ++m) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j)
+            plane[(j & 1) * Tile::kPitch + 16 * m + 8 * (j >> 1)] = large[p][m][j] + small[p][m][j];
+        }
+      }
+    }
+  }
+
+  const FoldedPass& pass_;
+  FoldedOperand* operands_;
+  float* results_;
+  Point* ahead_;
+  FoldedPoints held_[kRounds];
+  int lane_, warp_, tiles_ = 0, lines_of_last_ = 0;
+  FoldedPairs pairs_;
+  const Point* from_[kRounds];
+  Point* to_[kRounds];
+  std::int64_t step_ = 0;
+  unsigned before_[kRounds] = {}, now_[kRounds] = {}, next_[kRounds] = {};
+  MatrixQuad hi_[kHeight * kTiles], lo_[kHeight * kTiles];
+};
+
+}  // namespace sfft::detail::tensor
 
 namespace sfft::detail::cuda {
 

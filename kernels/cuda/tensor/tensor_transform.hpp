@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// A split-half transform on tensor cores: its passes and their tables.
+// Split-half transforms on tensor cores: their passes, tables and launches.
 #pragma once
 
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "kernels/base/tensor/folded.hpp"
+#include "kernels/base/tensor/passes.hpp"
 #include "kernels/base/tensor/tables.hpp"
-#include "kernels/cuda/tensor/tensor_fft.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
 
 namespace sfft::detail::cuda {
+
+/// Whether the kernels were compiled for a GPU that has the instructions. Code for an older GPU lacks them,
+/// although newer GPUs also run it.
+bool have_tensor_kernels();
+/// Lets kernels use the shared memory that their tiles need, on the current device. Returns how many blocks a
+/// multiprocessor runs at the same time.
+int prepare_tensor_pass(const tensor::TileChoice& choice);
+/// All arrays are in device memory. `overlap`: the device can start a kernel before the stream's previous one
+/// ends. Stream-ordered, allocates nothing.
+void launch_tensor_pass(const tensor::TileChoice& choice, const tensor::Pass& pass, bool overlap,
+                        Stream stream);
+
+/// For tests: splits points into registers and joins them again.
+void launch_tensor_split(const tensor::Point* from, tensor::SplitPoint* to, std::int64_t count,
+                         Stream stream);
+/// root_of() for every exponent below 2^log_order that is a multiple of `step`.
+void launch_tensor_roots(int log_order, unsigned step, float sign, tensor::Point* to, std::int64_t count,
+                         Stream stream);
 
 /// Throws Error(backend_unavailable) if the device or this build lacks the instructions.
 void check_tensor_device(int device);
@@ -45,6 +66,30 @@ class TensorTransform {
   bool overlap_ = false;  ///< passes may start before the previous one ends
   std::map<std::pair<tensor::MatrixKind, int>, DeviceBuffer> matrices_;  ///< by kind and sign
   std::map<std::pair<tensor::TileChoice, int>, DeviceBuffer> twiddles_;
+};
+
+/// Transforms batches of contiguous lines of 3 to 255 points. Its device must be current for construction and
+/// run(). Immutable.
+class FoldedTransform {
+ public:
+  /// Throws Error(backend_unavailable) if the device or the build lacks the instructions.
+  FoldedTransform(int points, std::int64_t lines, int device);
+
+  struct Call {
+    const void* from = nullptr;
+    void* to = nullptr;  ///< may be `from`
+    bool inverse = false;
+    float scale = 1;
+    bool split = true;  ///< false: products use fp16 alone, for comparison
+  };
+  /// Stream-ordered, allocates nothing.
+  void run(const Call& call, Stream stream) const;
+
+ private:
+  tensor::FoldedPass pass_;
+  bool overlap_ = false;
+  int blocks_ = 0;
+  DeviceBuffer matrices_;
 };
 
 }  // namespace sfft::detail::cuda

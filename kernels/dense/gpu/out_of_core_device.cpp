@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/stages/column_factors.hpp"
-#include "kernels/cuda/stages/mirrored_columns.hpp"
-#include "kernels/cuda/stages/row_copy.hpp"
+#include "kernels/cuda/stages/columns.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/out_of_core/out_of_core_device.hpp"

@@ -5,7 +5,6 @@
 
 #include <bit>
 
-#include "kernels/cuda/tensor/folded_fft.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "sfft/error.hpp"

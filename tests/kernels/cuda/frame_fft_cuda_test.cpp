@@ -12,7 +12,7 @@
 #include "kernels/cuda/spectrum/shape_extents.hpp"
 #include "kernels/cuda/spectrum/spectrum_power.hpp"
 #include "sfft/dense.hpp"
-#include "template/learning/spectrum_layout.hpp"
+#include "template/learning/learning_spectrum.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/learning.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/fused/generated_kernel.hpp"
+#include "kernels/cuda/fused/fused.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 #include "sfft/error.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests selection and cell sums on the GPU against plain loops on the host.
-#include "kernels/cuda/spectrum/select.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@
 #include "kernels/cuda/spectrum/spectrum_power.hpp"
 #include "template/data/envelope.hpp"
 #include "template/data/template_data.hpp"
-#include "template/learning/spectrum_layout.hpp"
+#include "template/learning/learning_spectrum.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace sfft::detail::cuda::select_cuda_test {

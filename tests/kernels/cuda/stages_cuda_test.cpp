@@ -7,12 +7,8 @@
 #include "bench/known_signals.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/base/witness_mean.hpp"
-#include "kernels/cuda/stages/binning_tables.hpp"
-#include "kernels/cuda/stages/hash.hpp"
-#include "kernels/cuda/stages/permute.hpp"
-#include "kernels/cuda/stages/recover.hpp"
-#include "kernels/cuda/stages/subsample.hpp"
-#include "kernels/cuda/stages/witness_rows.hpp"
+#include "kernels/cuda/executors/sparse_executor.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 #include "sfft/template.hpp"
 #include "sfft/template_access.hpp"
 #include "template/data/support_set.hpp"
@@ -288,8 +284,8 @@ void check_witness_rows(const Shape& shape, bool real) {
   const test::OnDevice<std::int64_t> frequencies(signal.support), samples(expected.samples);
   const test::OnDevice<std::uint8_t> kinds(flags);
   const test::OnDevice<Complex<Real>> rows(static_cast<std::size_t>(pitch * count));
-  launch_witness_rows(grid, real, frequencies.get(), kinds.get(), k, samples.get(), count, pitch, rows.get(),
-                      nullptr);
+  launch_witness_rows({grid, real, frequencies.get(), kinds.get(), k, samples.get(), count, pitch},
+                      rows.get(), nullptr);
   const auto got = rows.read();
   const double unit = 1 / static_cast<double>(shape.points());
   for (std::size_t s = 0; s < expected.samples.size(); ++s) {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <random>
 
-#include "kernels/cuda/tensor/folded_fft.hpp"
+#include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "tests/support/dense_device.hpp"
 #include "tests/support/folded_emulation.hpp"
 #include "tests/support/tensor_checks.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regroups the planner's weights by lane, so that threads read adjacent rows, and packs what the fused kernel
 // prefetches into one blob.
-#include "kernels/cuda/stages/binning_tables.hpp"
+#include "kernels/cuda/executors/sparse_executor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,8 @@
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/runtime/convert.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
-#include "kernels/cuda/stages/hash.hpp"
 #include "kernels/cuda/stages/host_block.hpp"
-#include "kernels/cuda/stages/witness_rows.hpp"
+#include "kernels/cuda/stages/stages.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -32,8 +31,10 @@ struct BinningTables<Real>::Parts {
   std::array<std::vector<std::int64_t>, 2> places;  ///< places of the witness's samples in compact frames
   bool makes_witness_rows = false;                  ///< whether the GPU makes the witness's rows
   /// Places of tables in the staged allocation.
-  std::size_t table = 0, blob = 0, witness_rows = 0, witness_samples = 0, compact_witness = 0,
-              rows_witness = 0, support = 0, tap_offsets = 0, window = 0, compact_taps = 0;
+  struct Offsets {
+    std::size_t table = 0, blob = 0, witness_rows = 0, witness_samples = 0, compact_witness = 0;
+    std::size_t rows_witness = 0, support = 0, tap_offsets = 0, window = 0, compact_taps = 0;
+  } at;
 };
 
 template <class Real>
@@ -42,7 +43,7 @@ void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_
   const FftTables tables = make_schedule(grid, rank, load_first);
   view_.fft = tables.schedule;
   parts.table_values = as_device<Real>(tables.table);
-  parts.table = tables_.add(parts.table_values);
+  parts.at.table = tables_.add(parts.table_values);
   parts.later_table.assign(parts.table_values.begin() + view_.fft.first_twiddles, parts.table_values.end());
 }
 
@@ -119,7 +120,7 @@ template <class Real>
 void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) {
   if (witness.empty()) return;
   witness_samples_ = witness.samples;
-  parts.witness_samples = tables_.add(witness.samples);
+  parts.at.witness_samples = tables_.add(witness.samples);
   view_.witness.pitch = view_.k + view_.k % 2;
   view_.witness.count = static_cast<int>(witness.samples.size());
   view_.witness.trimmed = witness.trimmed;
@@ -134,7 +135,7 @@ void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) 
     for (std::size_t j = 0; j < used; ++j)
       parts.rows[s * pitch + j] = static_cast<Real>(column[j * kWitnessReals]);
   }
-  parts.witness_rows = tables_.add(parts.rows);
+  parts.at.witness_rows = tables_.add(parts.rows);
 }
 
 template <class Real>
@@ -170,7 +171,7 @@ void BinningTables<Real>::set_compact_views(const CombData& data, const Parts& p
   compact_.strides[1] = view_.row_points;
   compact_.strides[2] = 1;
   for (std::int64_t j = 0; j < data.delay_count(); ++j) compact_.offsets[j] = j * data.bucket_count();
-  if (view_.witness.count > 0) compact_.witness.samples = tables_.at<std::int64_t>(parts.compact_witness);
+  if (view_.witness.count > 0) compact_.witness.samples = tables_.at<std::int64_t>(parts.at.compact_witness);
   if (row_set_.starts.empty()) return;
   rows_ = view_;
   rows_.strides[1] = row_set_.row_elements;
@@ -179,7 +180,7 @@ void BinningTables<Real>::set_compact_views(const CombData& data, const Parts& p
     const auto set = std::find(row_set_.starts.begin(), row_set_.starts.end(), view_.offsets[j] - in_row);
     rows_.offsets[j] = (set - row_set_.starts.begin()) * row_set_.rows * row_set_.row_elements + in_row;
   }
-  if (view_.witness.count > 0) rows_.witness.samples = tables_.at<std::int64_t>(parts.rows_witness);
+  if (view_.witness.count > 0) rows_.witness.samples = tables_.at<std::int64_t>(parts.at.rows_witness);
 }
 
 template <class Real>
@@ -209,14 +210,14 @@ void BinningTables<Real>::make_blob(Parts& parts) {
   view_.lanes_at = static_cast<int>(bytes);
   for (const auto& lane : parts.lanes) append(lane);
   view_.lane_bytes = (static_cast<int>(bytes) - view_.lanes_at) / view_.lanes;
-  parts.blob = tables_.add(bytes);
-  for (const Piece& piece : pieces) tables_.put(parts.blob + piece.at, piece.data, piece.bytes);
+  parts.at.blob = tables_.add(bytes);
+  for (const Piece& piece : pieces) tables_.put(parts.at.blob + piece.at, piece.data, piece.bytes);
 }
 
 template <class Real>
 void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
   if (parts.makes_witness_rows) {
-    parts.witness_rows =
+    parts.at.witness_rows =
         tables_.add_room(static_cast<std::size_t>(view_.witness.count) *
                          static_cast<std::size_t>(view_.witness.pitch) * sizeof(Complex<Real>));
   }
@@ -226,8 +227,8 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
   WaitOnError waiting(nullptr);
   tables_.upload(host.data());
   step_done("tables: allocate, queue copies");
-  view_.table = tables_.at<Complex<Real>>(parts.table);
-  view_.blob = tables_.at<unsigned char>(parts.blob);
+  view_.table = tables_.at<Complex<Real>>(parts.at.table);
+  view_.blob = tables_.at<unsigned char>(parts.at.blob);
   view_.bucket = reinterpret_cast<const BucketPair*>(view_.blob + view_.bucket_at);
   view_.gain = reinterpret_cast<const Real*>(view_.blob + view_.gain_at);
   view_.bias = reinterpret_cast<const Real*>(view_.blob + view_.bias_at);
@@ -241,19 +242,26 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
   GridShape grid;
   grid.rank = shape_.rank();
   for (int d = 0; d < grid.rank; ++d) grid.extents[d] = shape_[d];
-  const auto* support = tables_.at<std::int64_t>(parts.support);
+  const auto* support = tables_.at<std::int64_t>(parts.at.support);
   if (comb_buckets != nullptr) {
-    launch_comb_hash(grid, comb_buckets, support, view_.k,
-                     reinterpret_cast<BucketPair*>(tables_.at<unsigned char>(parts.blob) + view_.bucket_at),
-                     nullptr);
+    launch_comb_hash(
+        grid, comb_buckets, support, view_.k,
+        reinterpret_cast<BucketPair*>(tables_.at<unsigned char>(parts.at.blob) + view_.bucket_at), nullptr);
   }
   if (view_.witness.count > 0) {
-    auto* rows = tables_.at<Complex<Real>>(parts.witness_rows);
+    auto* rows = tables_.at<Complex<Real>>(parts.at.witness_rows);
     view_.witness.rows = rows;
-    view_.witness.samples = tables_.at<std::int64_t>(parts.witness_samples);
+    view_.witness.samples = tables_.at<std::int64_t>(parts.at.witness_samples);
     if (parts.makes_witness_rows) {
-      launch_witness_rows(grid, view_.real, support, view_.flags, view_.k, view_.witness.samples,
-                          view_.witness.count, view_.witness.pitch, rows, nullptr);
+      launch_witness_rows({.shape = grid,
+                           .real = view_.real,
+                           .support = support,
+                           .flags = view_.flags,
+                           .k = view_.k,
+                           .samples = view_.witness.samples,
+                           .count = view_.witness.count,
+                           .pitch = view_.witness.pitch},
+                          rows, nullptr);
     }
   }
   step_done("tables: queue kernels");
@@ -301,9 +309,9 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   make_blob(parts);
   step_done("tables: blob");
   set_row_set(data);
-  parts.compact_witness = add_witness_places(data.delay_count() * data.bucket_count(), parts.places[0]);
-  parts.rows_witness = add_witness_places(row_set_.copied_elements(), parts.places[1]);
-  parts.support = tables_.add(support);
+  parts.at.compact_witness = add_witness_places(data.delay_count() * data.bucket_count(), parts.places[0]);
+  parts.at.rows_witness = add_witness_places(row_set_.copied_elements(), parts.places[1]);
+  parts.at.support = tables_.add(support);
   bind(parts, data.buckets.data());
   set_compact_views(data, parts);
 }
@@ -329,9 +337,9 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, const std::vector<s
     walk_line(data.shape.extents().data(), data.shape.rank(), data.sigma, delay, data.taps(),
               [&](std::int64_t flat) { tap_offsets_.push_back(flat); });
   }
-  parts.tap_offsets = tables_.add(tap_offsets_);
+  parts.at.tap_offsets = tables_.add(tap_offsets_);
   const std::vector<Real> window = as_device<Real>(data.window);
-  parts.window = tables_.add(window);
+  parts.at.window = tables_.add(window);
 
   for (std::int64_t q = 0; q < data.row_buckets; ++q) {
     for (const std::int64_t first : data.first_bucket) {
@@ -348,16 +356,16 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, const std::vector<s
   view_.power_unit = data.probes() > 0 ? 1 / static_cast<double>(data.probes()) : 0;
   std::vector<std::int64_t> identity(tap_offsets_.size());
   std::iota(identity.begin(), identity.end(), 0);
-  parts.compact_taps = tables_.add(identity);
-  parts.compact_witness = add_witness_places(streams * view_.taps(), parts.places[0]);
-  parts.support = tables_.add(support);
+  parts.at.compact_taps = tables_.add(identity);
+  parts.at.compact_witness = add_witness_places(streams * view_.taps(), parts.places[0]);
+  parts.at.support = tables_.add(support);
   bind(parts, nullptr);
-  view_.tap_offsets = tables_.at<std::int64_t>(parts.tap_offsets);
-  view_.window = tables_.at<Real>(parts.window);
+  view_.tap_offsets = tables_.at<std::int64_t>(parts.at.tap_offsets);
+  view_.window = tables_.at<Real>(parts.at.window);
 
   compact_ = view_;
-  compact_.tap_offsets = tables_.at<std::int64_t>(parts.compact_taps);
-  if (view_.witness.count > 0) compact_.witness.samples = tables_.at<std::int64_t>(parts.compact_witness);
+  compact_.tap_offsets = tables_.at<std::int64_t>(parts.at.compact_taps);
+  if (view_.witness.count > 0) compact_.witness.samples = tables_.at<std::int64_t>(parts.at.compact_witness);
 }
 
 template <class Real>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Index arithmetic of half spectra: for a real signal only the planes f_D = 0 and f_D = n_D/2 store both
 // frequencies of a conjugate pair.
-#include "template/learning/spectrum_layout.hpp"
+#include "template/learning/learning_spectrum.hpp"
 
 #include "template/data/template_data.hpp"
 
