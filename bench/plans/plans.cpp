@@ -25,7 +25,7 @@
 #include "bench/timing.hpp"
 #include "bench/trust/random.hpp"
 #include "bench/trust/scene.hpp"
-#include "sfft/plan/sample_budget.hpp"
+#include "sfft/plan/plan_costs.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft/template_access.hpp"
 #include "sfft_commit.hpp"

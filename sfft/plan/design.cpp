@@ -9,7 +9,8 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/log.hpp"
 #include "sfft/error.hpp"
-#include "sfft/plan/designer.hpp"
+#include "sfft/plan/device_memory.hpp"
+#include "sfft/plan/plan_impl.hpp"
 
 namespace sfft::detail {
 
@@ -82,7 +83,7 @@ template <class Real>
 std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, PlanOptions options) {
   const int gpu = options.device.gpu_number();
   options.device = Device::cpu();
-  const auto on_cpu = Designer<Real>(tmpl, options).design();
+  const auto on_cpu = design_on_backend<Real>(tmpl, options);
   // A GPU plan reads about as many samples. If their transfer alone takes longer than the whole transform on
   // the CPU, there is no need to start the driver and plan again.
   if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.domain())) return on_cpu;
@@ -95,7 +96,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   // use the library's precompiled kernels.
   const std::optional<ElementType> compiled_for = std::exchange(options.compiled_for, std::nullopt);
   try {
-    auto on_gpu = Designer<Real>(tmpl, options).design();
+    auto on_gpu = design_on_backend<Real>(tmpl, options);
     // For page-locked frames the predicted time includes the transfer, whatever the path.
     const double gpu_us =
         on_gpu->info.predicted_us +
@@ -103,7 +104,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
     if (gpu_us < on_cpu->info.predicted_us) {
       if (compiled_for) {
         options.compiled_for = compiled_for;
-        on_gpu = Designer<Real>(tmpl, options).design();
+        on_gpu = design_on_backend<Real>(tmpl, options);
       }
       on_gpu->decisions.push_back(on_cpu->decisions[0]);
       return on_gpu;
@@ -126,7 +127,7 @@ std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const 
   if (options.device.backend() == Backend::automatic)
     design = choose_backend<Real>(tmpl, options);
   else
-    design = Designer<Real>(tmpl, options).design();
+    design = design_on_backend<Real>(tmpl, options);
   log_decision("plan", [&] { return decision(design->info, tmpl); });
   return design;
 }

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "sfft/error.hpp"
-#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/device_memory.hpp"
 
 namespace sfft {
 

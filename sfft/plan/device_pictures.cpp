@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "sfft/error.hpp"
-#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/device_memory.hpp"
 
 namespace sfft {
 

@@ -26,6 +26,27 @@ constexpr std::size_t kLargeFrame = std::size_t{1} << 20;
 }  // namespace
 
 template <class Real>
+cuda::Batch<Real> make_batch(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
+                             const PlanReference* reference, std::int64_t frame_points) {
+  cuda::Batch<Real> out;
+  out.frames = frames.data;
+  out.type = static_cast<cuda::Element>(frames.type);
+  out.frame_pitch = frames.pitch == 0 ? frame_points : frames.pitch;
+  out.count = static_cast<int>(frames.count);
+  out.values = reinterpret_cast<cuda::Complex<Real>*>(spectra.values);
+  out.standard_error = spectra.standard_error;
+  out.errors = reinterpret_cast<cuda::DeviceErrors*>(spectra.errors);
+  if (reference != nullptr) {
+    const auto& own = static_cast<const ReferenceMemory<Real>&>(*reference);
+    out.reference_samples = own.samples();
+    out.reference_witness = own.witness();
+    out.reference_values = own.values();
+    out.reference_error = own.error();
+  }
+  return out;
+}
+
+template <class Real>
 PlanOptions::Transfer HostFrames<Real>::page_locked_way(std::size_t element) const {
   const cuda::RowSet& set = executor_.row_set();
   if (set.empty() || transfer_ == PlanOptions::Transfer::mapped) return PlanOptions::Transfer::mapped;
@@ -74,7 +95,7 @@ void HostFrames<Real>::execute(std::span<const SignalView> frames, std::span<Spe
   ring_.overlap(frames.size() > max_);
   try {
     for (std::size_t next = 0; next < frames.size();)
-      next += submit(frames.subspan(next), spectra.subspan(next));
+      next += send(frames.subspan(next), spectra.subspan(next));
     ring_.drain();
   } catch (...) {
     ring_.abandon();
@@ -83,8 +104,8 @@ void HostFrames<Real>::execute(std::span<const SignalView> frames, std::span<Spe
 }
 
 template <class Real>
-std::size_t HostFrames<Real>::begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
-                                    std::size_t part) {
+std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                                     std::size_t part) {
   max_ = std::min(max_, part);
   longest_ = std::max(longest_, max_);
   std::size_t begun = 0;
@@ -94,7 +115,7 @@ std::size_t HostFrames<Real>::begin(std::span<const SignalView> frames, std::spa
       ring_.overlap(true);
     }
     while (begun < frames.size() && ring_.has_room())
-      begun += submit(frames.subspan(begun), spectra.subspan(begun));
+      begun += send(frames.subspan(begun), spectra.subspan(begun));
   } catch (...) {
     ring_.abandon();
     throw;
@@ -104,7 +125,7 @@ std::size_t HostFrames<Real>::begin(std::span<const SignalView> frames, std::spa
 
 /// Submits the next few frames of one kind; returns how many.
 template <class Real>
-std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {
+std::size_t HostFrames<Real>::send(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {
   const PlanOptions::Transfer way = way_for(frames[0]);
   const std::size_t element = element_bytes(frames[0].type());
   const bool in_place = way == PlanOptions::Transfer::mapped || way == PlanOptions::Transfer::rows;
@@ -153,20 +174,20 @@ void HostFrames<Real>::launch(Slot& slot, std::size_t skipped) {
   const std::span<Spectrum<Real>> spectra = sent.spectra.subspan(skipped);
   const auto count = static_cast<std::int64_t>(spectra.size());
   const auto pitch = static_cast<std::size_t>(sent.pitch > 0 ? sent.pitch : shape_.points());
-  const cuda::Batch<Real> batch =
-      make_batch_({sent.frames + skipped * pitch * element_bytes(sent.type), sent.type, count, sent.pitch},
-                  slot.spectra(static_cast<int>(count)));
+  const cuda::Batch<Real> batch = make_batch<Real>(
+      {sent.frames + skipped * pitch * element_bytes(sent.type), sent.type, count, sent.pitch},
+      slot.spectra(static_cast<int>(count)), call_.reference, shape_.points());
   if (sent.way == PlanOptions::Transfer::gather)
-    executor_.enqueue_compact(batch, state_, ring_.stream());
+    executor_.enqueue_compact(batch, call_.state, ring_.stream());
   else if (sent.way == PlanOptions::Transfer::rows)
-    executor_.enqueue_rows(batch, state_, ring_.stream());
+    executor_.enqueue_rows(batch, call_.state, ring_.stream());
   else
-    executor_.enqueue(batch, state_, ring_.stream());
+    executor_.enqueue(batch, call_.state, ring_.stream());
   ring_.finish(slot, spectra, sent.bytes);
 }
 
 template <class Real>
-std::size_t HostFrames<Real>::again(const Spectrum<Real>& first) {
+std::size_t HostFrames<Real>::resubmit(const Spectrum<Real>& first) {
   const auto place = [&](const Slot& slot) {
     const auto is_first = [&](const Spectrum<Real>& spectrum) { return &spectrum == &first; };
     return static_cast<std::size_t>(std::ranges::find_if(slot.sent.spectra, is_first) -
@@ -281,10 +302,14 @@ void HostFrames<Real>::gather(std::span<const SignalView> frames, std::byte* com
                        compact + (frame * indices.size() + first) * element);
   };
   const auto tasks = static_cast<std::int64_t>(frames.size() * parts);
-  if (pool_ != nullptr) return pool_->run(tasks, copy);
+  if (call_.pool != nullptr) return call_.pool->run(tasks, copy);
   for (std::int64_t task = 0; task < tasks; ++task) copy(task, 0);
 }
 
+template cuda::Batch<float> make_batch(const DeviceFrames&, const Plan<float>::DeviceSpectra&,
+                                       const PlanReference*, std::int64_t);
+template cuda::Batch<double> make_batch(const DeviceFrames&, const Plan<double>::DeviceSpectra&,
+                                        const PlanReference*, std::int64_t);
 template class HostFrames<float>;
 template class HostFrames<double>;
 

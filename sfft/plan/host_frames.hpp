@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <span>
 
+#include "kernels/base/witness_reals.hpp"
 #include "kernels/cuda/executors/executor.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "sfft/plan.hpp"
-#include "sfft/plan/device_plan.hpp"
 #include "sfft/plan/host_ring.hpp"
+#include "sfft/plan/plan_executor.hpp"
 
 namespace sfft::detail {
 
@@ -33,38 +35,68 @@ constexpr std::size_t part_of_stream(std::size_t frames) noexcept {
   return std::clamp(frames / 2, part_of_call(frames), kLargest);
 }
 
+/// The samples of a reference, its witness samples and its coefficients, in one block of memory.
+template <class Real>
+class ReferenceMemory final : public PlanReference {
+ public:
+  /// `witness` real numbers, `error` as ErrorSums::reference_error.
+  ReferenceMemory(std::int64_t points, std::int64_t witness, std::int64_t k, double error)
+      : witness_(cuda::aligned(static_cast<std::size_t>(points) * sizeof(cuda::Complex<Real>))),
+        values_(witness_ + cuda::aligned(static_cast<std::size_t>(witness) * sizeof(Real))),
+        error_(error),
+        memory_(values_ + static_cast<std::size_t>(k) * sizeof(cuda::Complex<Real>)) {}
+
+  cuda::Complex<Real>* samples() const noexcept { return at<cuda::Complex<Real>>(0); }
+  double error() const noexcept { return error_; }
+  Real* witness() const noexcept { return at<Real>(witness_); }
+  cuda::Complex<Real>* values() const noexcept { return at<cuda::Complex<Real>>(values_); }
+
+ private:
+  template <class T>
+  T* at(std::size_t offset) const noexcept {
+    return reinterpret_cast<T*>(memory_.data() + offset);
+  }
+  std::size_t witness_, values_;  ///< offsets
+  double error_;
+  cuda::PooledBuffer memory_;
+};
+
+/// What a launch reads and writes. `reference` may be null.
+template <class Real>
+cuda::Batch<Real> make_batch(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
+                             const PlanReference* reference, std::int64_t frame_points);
+
 /// Cuts a call's frames into parts, which pass through the ring. `Real`: the type of the arithmetic.
 template <class Real>
 class HostFrames {
  public:
-  /// Makes the batch of a launch, for frames in device memory.
-  using MakeBatch =
-      std::function<cuda::Batch<Real>(const DeviceFrames&, const typename Plan<Real>::DeviceSpectra&)>;
-
-  /// `state` is for at most `max` frames at a time. `pool` may be null.
+  /// Of one call. `state` is for at most `max` frames at a time; `reference` and `pool` may be null.
+  struct Call {
+    cuda::State& state;
+    int max = 1;
+    const PlanReference* reference = nullptr;
+    cpu::ThreadPool* pool = nullptr;
+  };
   HostFrames(const cuda::Executor<Real>& executor, const Shape& shape, PlanOptions::Transfer transfer,
-             HostRing<Real>& ring, cuda::State& state, int max, const MakeBatch& make_batch,
-             cpu::ThreadPool* pool)
+             HostRing<Real>& ring, const Call& call)
       : executor_(executor),
         shape_(shape),
         transfer_(transfer),
         ring_(ring),
-        state_(state),
-        usual_(static_cast<std::size_t>(max)),
+        call_(call),
+        usual_(static_cast<std::size_t>(call.max)),
         max_(usual_),
-        longest_(part_of_call(usual_)),
-        make_batch_(make_batch),
-        pool_(pool) {}
+        longest_(part_of_call(usual_)) {}
 
   /// Transforms frames into prepared spectra. Blocks; after a failure nothing is in flight.
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
   /// Submits as many of the first frames as the ring has room for, in parts of `part`, and does not wait for
   /// their results: HostRing::await_some() does. Returns their number. After a failure nothing is in flight.
-  std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra, std::size_t part);
+  std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra, std::size_t part);
   /// Transforms submitted frames again, with another reference and without a copy over the bus: the frame
   /// whose spectrum is `first` and all later ones, whether or not their results have arrived. Returns their
   /// number; 0 if the first frame's samples are no longer there. After a failure nothing is in flight.
-  std::size_t again(const Spectrum<Real>& first);
+  std::size_t resubmit(const Spectrum<Real>& first);
 
  private:
   using Slot = typename HostRing<Real>::Slot;
@@ -72,7 +104,7 @@ class HostFrames {
   PlanOptions::Transfer way_for(const SignalView& frame) const;
   PlanOptions::Transfer page_locked_way(std::size_t element) const;
   std::size_t alike(std::span<const SignalView> frames, bool adjacent) const;
-  std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
+  std::size_t send(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
   void send_whole(std::span<const SignalView> frames, Slot& slot);
   void send_gathered(std::span<const SignalView> frames, Slot& slot);
   void send_rows(std::span<const SignalView> frames, Slot& slot);
@@ -85,12 +117,10 @@ class HostFrames {
   const Shape& shape_;
   PlanOptions::Transfer transfer_;
   HostRing<Real>& ring_;
-  cuda::State& state_;
+  Call call_;
   std::size_t usual_;    ///< frames per call
   std::size_t max_;      ///< maximum frames per part
   std::size_t longest_;  ///< frames of the longest expected part
-  const MakeBatch& make_batch_;
-  cpu::ThreadPool* pool_;
 };
 
 extern template class HostFrames<float>;

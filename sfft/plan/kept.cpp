@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/device_memory.hpp"
 #include "sfft/sfft.hpp"
 
 namespace sfft::detail {

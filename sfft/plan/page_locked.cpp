@@ -2,7 +2,7 @@
 // The public page-locked memory; the build decides what allocates it.
 #include "sfft/page_locked.hpp"
 
-#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/device_memory.hpp"
 
 namespace sfft {
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "kernels/base/exclusive.hpp"
-#include "kernels/base/run_scope.hpp"
 #include "kernels/base/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/kept.hpp"
@@ -49,35 +48,9 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
   detail::WorkspaceImpl& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
-  const int threads = impl_->design->threads;
   own.fit(impl_->design);
-  if (impl_->design->device) {
-    own.fit_threads(threads);
-    impl_->design->device->execute(frames, spectra, impl_->device_reference.get(), *own.device,
-                                   own.pool.get());
-    return;
-  }
-  const detail::cpu::Executor<Real>& executor = *impl_->design->executor;
-  own.fit_copies(executor, frames);
-  if (frames.size() > 1) detail::enter_stage("frames");
-  detail::LoopPolls polls(static_cast<std::int64_t>(frames.size()));
-  if (threads > 1 && frames.size() > 1) {
-    own.pool->run(static_cast<std::int64_t>(frames.size()), [&](std::int64_t i, int thread) {
-      if (polls.stopped()) return;
-      const detail::TraceRange one("frame");
-      const auto at = static_cast<std::size_t>(i);
-      const auto own_thread = static_cast<std::size_t>(thread);
-      impl_->run(own.readable(executor, frames[at], own_thread), spectra[at], own.scratch[own_thread].data(),
-                 nullptr);
-    });
-    return polls.finish();
-  }
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    polls.poll();
-    const detail::TraceRange one("frame");
-    impl_->run(own.readable(executor, frames[i], 0), spectra[i], own.scratch[0].data(),
-               threads > 1 ? own.pool.get() : nullptr);
-  }
+  own.fit_threads(impl_->design->threads);
+  impl_->design->executor->execute(frames, spectra, impl_->reference.get(), *own.state, own.pool.get());
 }
 
 template <class Real>
@@ -100,14 +73,14 @@ void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra& spectra,
   const detail::TraceRange range("enqueue");
   detail::WorkspaceImpl& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
-  if (own.device_design != impl_->design) {
+  if (own.made_for != impl_->design) {
     throw Error(
         ErrorCode::invalid_argument,
         "the workspace was made for another plan, and enqueue() never allocates: use make_workspace()");
   }
   if (frames.count > 0)
-    impl_->design->device->enqueue({frames.data, frames.type, frames.count, frames.pitch.value_or(0)},
-                                   spectra, impl_->device_reference.get(), *own.device, stream);
+    impl_->design->executor->enqueue({frames.data, frames.type, frames.count, frames.pitch.value_or(0)},
+                                     spectra, impl_->reference.get(), *own.state, stream);
 }
 
 template <class Real>

@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "kernels/base/witness_reals.hpp"
-#include "sfft/plan/device_plan.hpp"
-#include "sfft/plan/sample_budget.hpp"
+#include "sfft/plan/device_memory.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "template/planning/bursts.hpp"
 #include "template/planning/cost_model.hpp"

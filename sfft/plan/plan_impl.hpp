@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behind sfft::Plan: the design (chosen once, shared) and the reference (swappable).
+// Behind sfft::Plan: the design (chosen once, shared) and the reference (swappable). Behind sfft::Workspace:
+// the scratch of whichever plan uses it.
 #pragma once
 
 #include <atomic>
@@ -12,14 +13,12 @@
 #include "kernels/base/aligned_buffer.hpp"
 #include "kernels/base/error_table.hpp"
 #include "kernels/base/memory_budget.hpp"
-#include "kernels/cpu/executors/executor.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
-#include "kernels/cpu/stages/witness.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan.hpp"
-#include "sfft/plan/device_plan.hpp"
-#include "sfft/plan/workspace_impl.hpp"
+#include "sfft/plan/plan_executor.hpp"
 #include "sfft/template_access.hpp"
+#include "sfft/workspace.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
@@ -37,20 +36,17 @@ struct PlanDesign {
   PlanInfo info;
   int threads = 1;
   std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
-  std::vector<std::int64_t>
-      self_conjugate;  ///< indices of a real signal's coefficients with f = −f, except f = 0
-  ErrorTable errors;
-  std::vector<Real> root_gain;                          ///< roots of errors.gain, where the rows are unbiased
-  std::vector<Real> fit;                                ///< errors.fit, where they are not
-  cpu::Witness<Real> witness;                           ///< cpu backend only; empty: none
-  WitnessData witness_places;                           ///< cuda backend only: without rows
-  std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
-  std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
+  ErrorModel error_model;
+  WitnessData witness_places;  ///< without rows; empty if the executor has them (PlanExecutor::host_witness)
+  std::unique_ptr<const PlanExecutor<Real>> executor;
   int batch = 1;
   std::vector<KeptPlan> decisions;  ///< this plan's, and also the CPU's if a GPU was chosen over it
 };
 
-/// Chooses the path and builds the executor. Throws as Plan's constructor does.
+/// Chooses the path on the backend of the options, and builds the executor. The options were checked.
+template <class Real>
+std::shared_ptr<PlanDesign<Real>> design_on_backend(const Template& tmpl, const PlanOptions& options);
+/// Chooses backend and path, and builds the executor. Throws as Plan's constructor does.
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options);
 
@@ -58,11 +54,7 @@ template <class Real>
 class PlanImpl {
  public:
   std::shared_ptr<const PlanDesign<Real>> design;
-  CountedVector<Real> reference_samples;  ///< in the executor's order; empty: no reference
-  CountedVector<Real> reference_witness;  ///< the witness's samples of the reference
-  std::vector<std::complex<Real>> reference_values;
-  double reference_error = 0;                               ///< of the values, as ErrorSums::reference_error
-  std::shared_ptr<const DeviceReference> device_reference;  ///< the reference on the cuda backend
+  std::shared_ptr<const PlanReference> reference;  ///< null: none
 
   /// `error`: of the coefficients, as ErrorSums::reference_error.
   void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients,
@@ -73,13 +65,33 @@ class PlanImpl {
                             std::span<const std::complex<double>> coefficients) const;
   void check(const SignalView& frame) const;
   void check(const DeviceView& frames, const typename Plan<Real>::DeviceSpectra& spectra) const;
-  void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
-           cpu::ThreadPool* pool) const noexcept;
-  void give_errors(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
-                   Spectrum<Real>& spectrum) const noexcept;
-  bool powers_fit(const Spectrum<Real>& spectrum) const noexcept;
   void prepare(Spectrum<Real>& spectrum) const;
 };
+
+/// Behind sfft::Workspace.
+struct WorkspaceImpl {
+  std::unique_ptr<cpu::ThreadPool> pool;    ///< nullptr for one thread
+  std::unique_ptr<PlanWorkspace> state;     ///< of the executor that used it last
+  std::shared_ptr<const void> made_for;     ///< the PlanDesign that the state on a GPU was made for
+  AlignedBuffer dense_host;                 ///< for a dense plan
+  std::shared_ptr<std::byte> dense_device;  ///< GPU memory for a dense plan
+  std::size_t dense_device_bytes = 0;
+  std::atomic<bool> in_use{false};  ///< set during a call
+
+  template <class Real>
+  void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
+  /// On a GPU, only frames in host memory need threads; the first such frame starts them.
+  void fit_threads(int threads);
+};
+
+struct WorkspaceAccess {
+  /// Throws invalid_argument for a workspace that was moved from.
+  static WorkspaceImpl& inside(const Workspace& workspace);
+};
+
+inline WorkspaceImpl& inside(const Workspace& workspace) {
+  return WorkspaceAccess::inside(workspace);
+}
 
 /// Internal access to the contents of plans.
 template <class Real>

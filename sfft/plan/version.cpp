@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/cpu/platform/isa.hpp"
-#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/device_memory.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scratch memory of plans.
-#include <algorithm>
 #include <new>
 
 #include <fmt/format.h>
 
-#include "kernels/base/region.hpp"
 #include "sfft/error.hpp"
+#include "sfft/plan/device_memory.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/workspace_access.hpp"
 
@@ -19,14 +18,11 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
 std::size_t Workspace::host_bytes() const noexcept {
   if (impl_ == nullptr) return 0;
-  std::size_t total = impl_->dense_host.size();
-  for (const detail::AlignedBuffer& buffer : impl_->scratch) total += buffer.size();
-  for (const detail::AlignedBuffer& buffer : impl_->copies) total += buffer.size();
-  return total;
+  return impl_->dense_host.size() + (impl_->state ? impl_->state->host_bytes() : 0);
 }
 std::size_t Workspace::device_bytes() const noexcept {
   if (impl_ == nullptr) return 0;
-  return impl_->dense_device_bytes + (impl_->device ? impl_->device->bytes() : 0);
+  return impl_->dense_device_bytes + (impl_->state ? impl_->state->device_bytes() : 0);
 }
 std::span<std::byte> Workspace::host() const noexcept {
   if (impl_ == nullptr) return {};
@@ -50,46 +46,17 @@ WorkspaceImpl& WorkspaceAccess::inside(const Workspace& workspace) {
 
 template <class Real>
 void WorkspaceImpl::fit(const std::shared_ptr<const PlanDesign<Real>>& design) {
-  if (design->device) {
-    if (device_design == design) return;
-    device_design.reset();
-    device = design->device->refit(std::move(device), design->batch);
-    device_design = design;
-    return;
-  }
-  fit_threads(design->threads);
-  const std::size_t scratch_bytes = design->executor->scratch_bytes();
-  const auto needed = static_cast<std::size_t>(pool ? pool->threads() : 1);
-  if (scratch.size() < needed) scratch.resize(needed);
-  for (AlignedBuffer& buffer : scratch) {
-    if (buffer.size() < scratch_bytes) buffer = AlignedBuffer(scratch_bytes);
-  }
-  const std::size_t shared_bytes = design->threads > 1 ? design->executor->shared_scratch_bytes() : 0;
-  if (scratch[0].size() < shared_bytes) scratch[0] = AlignedBuffer(shared_bytes);
+  if (made_for != nullptr && made_for == design) return;
+  made_for.reset();
+  const PlanExecutor<Real>& executor = *design->executor;
+  const bool on_device = executor.backend() == Backend::cuda;
+  if (!on_device) fit_threads(design->threads);
+  state = executor.refit(std::move(state), design->batch, pool ? pool->threads() : 1);
+  if (on_device) made_for = design;
 }
 
 void WorkspaceImpl::fit_threads(int threads) {
   if (threads > 1 && (!pool || pool->threads() < threads)) pool = std::make_unique<cpu::ThreadPool>(threads);
-}
-
-template <class Real>
-void WorkspaceImpl::fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames) {
-  if (executor.takes_regions()) return;
-  std::size_t bytes = 0;
-  for (const SignalView& frame : frames) bytes = std::max(bytes, frame.contiguous() ? 0 : frame.bytes());
-  if (bytes == 0) return;
-  copies.resize(std::max(copies.size(), scratch.size()));
-  for (AlignedBuffer& copy : copies) {
-    if (copy.size() < bytes) copy = AlignedBuffer(bytes);
-  }
-}
-
-template <class Real>
-SignalView WorkspaceImpl::readable(const cpu::Executor<Real>& executor, const SignalView& frame,
-                                   std::size_t thread) const noexcept {
-  if (frame.contiguous() || executor.takes_regions()) return frame;
-  copy_elements(frame, copies[thread].data());
-  return copied(frame, copies[thread].data());
 }
 
 Workspace make_dense_workspace(std::size_t host_bytes, std::size_t device_bytes, int gpu) {
@@ -107,12 +74,6 @@ Workspace make_dense_workspace(std::size_t host_bytes, std::size_t device_bytes,
 
 template void WorkspaceImpl::fit(const std::shared_ptr<const PlanDesign<float>>&);
 template void WorkspaceImpl::fit(const std::shared_ptr<const PlanDesign<double>>&);
-template void WorkspaceImpl::fit_copies(const cpu::Executor<float>&, std::span<const SignalView>);
-template void WorkspaceImpl::fit_copies(const cpu::Executor<double>&, std::span<const SignalView>);
-template SignalView WorkspaceImpl::readable(const cpu::Executor<float>&, const SignalView&,
-                                            std::size_t) const noexcept;
-template SignalView WorkspaceImpl::readable(const cpu::Executor<double>&, const SignalView&,
-                                            std::size_t) const noexcept;
 
 }  // namespace detail
 }  // namespace sfft

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread sends submitted frames to the GPU, several at a time. The caller itself transforms a frame that
 // was not submitted if the thread is idle.
-#include "sfft/tracking/background_dense.hpp"
+#include "sfft/tracking/frame_pipeline.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -32,16 +32,16 @@ PlanOptions BackgroundDense<Real>::options() const {
 
 template <class Real>
 void BackgroundDense<Real>::renew(std::optional<Plan<Real>> plan) noexcept {
-  forget();
+  cancel();
   plan_ = std::move(plan);
 }
 
 template <class Real>
-void BackgroundDense<Real>::forget() noexcept {
+void BackgroundDense<Real>::cancel() noexcept {
   if (first_ < end_) {
-    forgetting_ = true;
-    await(end_ - 1);
-    forgetting_ = false;
+    cancelling_ = true;
+    wait_for(end_ - 1);
+    cancelling_ = false;
   }
   first_ = end_ = 0;
   done_ = 0;
@@ -57,21 +57,22 @@ void BackgroundDense<Real>::prepare() noexcept {
 
 /// Returns end_ if the frame is not pending.
 template <class Real>
-std::size_t BackgroundDense<Real>::find(const void* samples) noexcept {
+std::size_t BackgroundDense<Real>::find(std::int64_t number) noexcept {
   std::size_t at = first_;
-  while (at < end_ && pending(at).samples != samples) ++at;
+  while (at < end_ && !(pending(at).needed && pending(at).number == number)) ++at;
   return at;
 }
 
 template <class Real>
-void BackgroundDense<Real>::begin(const SignalView& frame) noexcept {
-  if (!plan_ || end_ - first_ == kMax || find(frame.data()) < end_) return;
+void BackgroundDense<Real>::submit(const SignalView& frame, std::int64_t number) noexcept {
+  if (!plan_ || end_ - first_ == kMax || find(number) < end_) return;
   const PlanImpl<Real>& plan = inside(*plan_);
-  if (!plan.design->device) return;
+  if (plan.design->executor->backend() != Backend::cuda) return;
   try {
     plan.check(frame);
     Pending& place = pending(end_);
-    place.samples = frame.data();
+    place.number = number;
+    place.needed = true;
     place.sent = place.failed = false;
     worker_.give([this, at = end_.load(), frame] { transform(at, frame); });
     ++end_;
@@ -95,7 +96,7 @@ void BackgroundDense<Real>::transform(std::size_t at, const SignalView& frame) n
 template <class Real>
 void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexcept {
   Pending& place = pending(at);
-  place.failed = forgetting_;
+  place.failed = cancelling_;
   if (place.failed) return;
   try {
     const PlanImpl<Real>& plan = inside(*plan_);
@@ -103,8 +104,8 @@ void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexce
     plan.prepare(place.spectrum);
     workspace.fit(plan.design);
     workspace.fit_threads(plan.design->threads);
-    place.sent = plan.design->device->begin({&frame, 1}, {&place.spectrum, 1}, nullptr, *workspace.device,
-                                            workspace.pool.get()) == 1;
+    place.sent = plan.design->executor->submit({&frame, 1}, {&place.spectrum, 1}, nullptr, *workspace.state,
+                                               workspace.pool.get()) == 1;
     place.failed = !place.sent;
   } catch (const std::exception&) {
     fail(at - awaited_, at + 1);
@@ -114,12 +115,12 @@ void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexce
 /// Fetches the oldest frame, which is at this position, if it is done.
 template <class Real>
 void BackgroundDense<Real>::receive(std::size_t at) noexcept {
-  const DevicePlan<Real>& device = *inside(*plan_).design->device;
+  const PlanExecutor<Real>& device = *inside(*plan_).design->executor;
   if (pending(at).sent) {
     try {
-      DeviceWorkspace& workspace = *inside(workspace_).device;
+      PlanWorkspace& workspace = *inside(workspace_).state;
       if (!device.ready(workspace)) return std::this_thread::yield();
-      pending(at).failed = device.finish(workspace) != 1;
+      pending(at).failed = device.wait(workspace) != 1;
     } catch (const std::exception&) {
       fail(at, at + awaited_);
     }
@@ -132,7 +133,7 @@ void BackgroundDense<Real>::receive(std::size_t at) noexcept {
 template <class Real>
 void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
   const WorkspaceImpl& workspace = inside(workspace_);
-  if (workspace.device) inside(*plan_).design->device->abandon(*workspace.device);
+  if (workspace.state) inside(*plan_).design->executor->cancel(*workspace.state);
   for (std::size_t at = first; at < end; ++at) {
     pending(at).sent = false;
     pending(at).failed = true;
@@ -141,53 +142,54 @@ void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
 
 /// Waits for a pending frame. False: it failed. Polls, because waking up takes as long as the transform.
 template <class Real>
-bool BackgroundDense<Real>::await(std::size_t at) noexcept {
+bool BackgroundDense<Real>::wait_for(std::size_t at) noexcept {
   while (done_ <= at) std::this_thread::yield();
   return !pending(at).failed;
 }
 
 template <class Real>
-const Spectrum<Real>* BackgroundDense<Real>::found(const SignalView& frame) noexcept {
-  const std::size_t at = find(frame.data());
+const Spectrum<Real>* BackgroundDense<Real>::found(std::int64_t number) noexcept {
+  const std::size_t at = find(number);
   return at < end_ && at < done_ && !pending(at).failed ? &pending(at).spectrum : nullptr;
 }
 
 /// Makes room by dropping the oldest frames that are done and no longer needed.
 template <class Real>
 void BackgroundDense<Real>::drop_discarded() noexcept {
-  while (first_ < done_ && pending(first_).samples == nullptr) ++first_;
+  while (first_ < done_ && !pending(first_).needed) ++first_;
   if (first_ < end_) return;
   first_ = end_ = 0;
   done_ = 0;
 }
 
 template <class Real>
-void BackgroundDense<Real>::discard(const SignalView& frame) noexcept {
+void BackgroundDense<Real>::discard(std::int64_t number) noexcept {
   if (first_ == end_) return;
-  const std::size_t at = find(frame.data());
-  if (at < end_) pending(at).samples = nullptr;
+  const std::size_t at = find(number);
+  if (at < end_) pending(at).needed = false;
   drop_discarded();
 }
 
 template <class Real>
-void BackgroundDense<Real>::keep_only(std::span<const SignalView> frames) noexcept {
+void BackgroundDense<Real>::keep_only(const StreamFrames& frames) noexcept {
   for (std::size_t at = first_; at < end_; ++at) {
-    const auto same = [&](const SignalView& frame) { return frame.data() == pending(at).samples; };
-    if (std::ranges::any_of(frames, same)) continue;
-    await(at);
-    pending(at).samples = nullptr;
+    const Pending& one = pending(at);
+    if (one.needed && one.number >= frames.number && one.number < frames.end()) continue;
+    wait_for(at);
+    pending(at).needed = false;
   }
   drop_discarded();
 }
 
 /// Waits for the frame. False: it failed, or it was not submitted and the thread is idle.
 template <class Real>
-bool BackgroundDense<Real>::take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept {
-  if (done_ < end_) begin(frame);  // queued behind the others
-  const std::size_t at = find(frame.data());
-  if (at == end_ || !await(at)) return false;
+bool BackgroundDense<Real>::take_submitted(const SignalView& frame, std::int64_t number,
+                                           Spectrum<Real>& spectrum) noexcept {
+  if (done_ < end_) submit(frame, number);  // queued behind the others
+  const std::size_t at = find(number);
+  if (at == end_ || !wait_for(at)) return false;
   std::swap(spectrum, pending(at).spectrum);
-  pending(at).samples = nullptr;
+  pending(at).needed = false;
   drop_discarded();
   return true;
 }
@@ -199,10 +201,11 @@ void BackgroundDense<Real>::make(const Template& tmpl) {
 }
 
 template <class Real>
-void BackgroundDense<Real>::execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum) {
+void BackgroundDense<Real>::execute(const Template& tmpl, const SignalView& frame, std::int64_t number,
+                                    Spectrum<Real>& spectrum) {
   if (++executed_ == kManyDense) renew();
-  if (take_begun(frame, spectrum)) return;
-  if (done_ < end_) forget();
+  if (take_submitted(frame, number, spectrum)) return;
+  if (done_ < end_) cancel();
   make(tmpl);
   plan_->execute(frame, spectrum, workspace_);
 }

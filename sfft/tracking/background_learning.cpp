@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caller copies the frame, because that takes less time than to wake up the thread and wait for its copy.
-#include "sfft/tracking/background_learning.hpp"
+#include "sfft/tracking/renewal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -232,5 +232,33 @@ template LearnAnswer<float> learn_better(const SignalView&, const LearnRequest<f
 template LearnAnswer<double> learn_better(const SignalView&, const LearnRequest<double>&);
 template class BackgroundLearning<float>;
 template class BackgroundLearning<double>;
+
+template <class Real>
+void Relearning<Real>::learned(std::int64_t frame, const LearnAnswer<Real>& answer, double all) noexcept {
+  learned_at_ = frame;
+  fresh_share_ = answer.fresh_held / std::max(all, 1e-300);
+}
+
+template <class Real>
+void Relearning<Real>::note_tones(const LearnAnswer<Real>& answer, std::int64_t frame) {
+  constexpr std::int64_t kLongEnough = 64;
+  const bool drift = std::ranges::any_of(answer.tones, &DriftingTone::drifts);
+  if (!answer.fresh || (!drift && frame - tones_at < kLongEnough && answer.tones.size() == tones.size()))
+    return;
+  tones = answer.tones;
+  tones_at = frame;
+}
+
+template <class Real>
+bool Relearning<Real>::worthwhile(std::int64_t frame, double held, double all,
+                                  double relearn_below) const noexcept {
+  constexpr std::int64_t kLongestTrust = 256;
+  if (frame - learned_at_ >= kLongestTrust) return true;
+  const double halfway = (1 + relearn_below) / 2;
+  return !(held >= halfway * fresh_share_ * all);
+}
+
+template struct Relearning<float>;
+template struct Relearning<double>;
 
 }  // namespace sfft::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One future per search. A search that fails reports why and has no other effect.
-#include "sfft/tracking/refinement.hpp"
+#include "sfft/tracking/renewal.hpp"
 
 #include "sfft/template_access.hpp"
 

@@ -99,16 +99,16 @@ double StreamMemory::distance_to(const SignalView& frame) {
   return distance(frame, original_ != nullptr ? original_ : frame_.data());
 }
 
-void StreamMemory::begin(const SignalView& frame) noexcept {
+void StreamMemory::begin(const SignalView& frame, std::int64_t number) noexcept {
   constexpr std::size_t kMax = 6;
   if (pending_.size() >= kMax || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
-  const auto same = [&](const Pending& pending) { return pending.samples == frame.data(); };
+  const auto same = [&](const Pending& pending) { return pending.number == number; };
   if (std::ranges::any_of(pending_, same)) return;
   const bool from_original = original_ != nullptr;
   const std::byte* const kept = from_original ? original_ : frame_.data();
   try {
-    pending_.push_back({frame.data(), from_original,
-                        next_worker().ask([this, frame, kept] { return distance(frame, kept); })});
+    pending_.push_back(
+        {number, from_original, next_worker().ask([this, frame, kept] { return distance(frame, kept); })});
   } catch (const std::exception&) {  // thread creation failed
   }
 }
@@ -136,18 +136,18 @@ void StreamMemory::settle() noexcept {
   await_copy();
 }
 
-void StreamMemory::keep_only(std::span<const SignalView> frames) noexcept {
+void StreamMemory::keep_only(std::int64_t first, std::int64_t end) noexcept {
   await_copy();
   std::erase_if(pending_, [&](const Pending& pending) {
-    const auto same = [&](const SignalView& frame) { return frame.data() == pending.samples; };
-    if (std::ranges::any_of(frames, same)) return false;
+    if (pending.number >= first && pending.number < end) return false;
     pending.distance.wait();
     return true;
   });
 }
 
-auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<double>> values,
-                          std::span<const double> multiplicity) -> Change {
+auto StreamMemory::change(const SignalView& frame, std::int64_t number,
+                          std::span<const std::complex<double>> values, std::span<const double> multiplicity)
+    -> Change {
   if (frame.type() != type_ || values.size() != values_.size()) {
     constexpr double kAll = std::numeric_limits<double>::infinity();
     return {kAll, kAll};
@@ -155,7 +155,7 @@ auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<
   Change change;
   for (std::size_t i = 0; i < values.size(); ++i)
     change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
-  const auto same = [&](const Pending& one) { return one.samples == frame.data(); };
+  const auto same = [&](const Pending& one) { return one.number == number; };
   const auto begun = std::ranges::find_if(pending_, same);
   double distance = 0;
   if (begun != pending_.end()) {

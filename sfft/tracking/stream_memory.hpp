@@ -5,6 +5,7 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <future>
 #include <span>
 #include <vector>
@@ -37,28 +38,30 @@ class StreamMemory {
     double support = 0;  ///< Σ|ΔX|² over the support; both halves of a real signal's spectrum count
     double outside = 0;  ///< Σ|ΔX|² over the rest of the spectrum
   };
-  /// The change from the kept frame to this one, whose exact coefficients are `values`. `multiplicity` is 2
+  /// The change from the kept frame to this one, whose exact coefficients are `values`. `number`: as given to
+  /// begin(). `multiplicity` is 2
   /// where the spectrum contains a distinct conjugate. The frames must have the same shape. If their types or
   /// numbers of coefficients differ, both energies are infinite.
-  Change change(const SignalView& frame, std::span<const std::complex<double>> values,
+  Change change(const SignalView& frame, std::int64_t number, std::span<const std::complex<double>> values,
                 std::span<const double> multiplicity);
 
   /// Starts the slow part of change() to this frame, the distance of the samples, on another thread. Does
-  /// nothing while six are in progress. The samples must not change until change(), settle() or a keep_only()
-  /// without this frame returns.
-  void begin(const SignalView& frame) noexcept;
+  /// nothing while six are in progress. `number`: of the frame in the stream. The samples must not change
+  /// until change(), settle() or a keep_only() without this frame returns.
+  void begin(const SignalView& frame, std::int64_t number) noexcept;
   /// Starts the threads that begin() and keep() would start.
   void prepare() noexcept;
-  /// Discards distances to all frames but these; waits for those in progress.
-  void keep_only(std::span<const SignalView> frames) noexcept;
+  /// Discards distances to all frames but those numbered from `first` to end − 1; waits for those in
+  /// progress.
+  void keep_only(std::int64_t first, std::int64_t end) noexcept;
   /// Waits for all background work and discards its distances.
   void settle() noexcept;
 
  private:
   /// A distance that another thread computes.
   struct Pending {
-    const void* samples;
-    bool from_original;  ///< reads the kept frame from its original samples, not from the copy
+    std::int64_t number;  ///< of the frame in the stream
+    bool from_original;   ///< reads the kept frame from its original samples, not from the copy
     std::future<double> distance;
   };
 

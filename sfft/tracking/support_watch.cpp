@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A level is the lowest median over windows of eight frames. A wait doubles after each dense transform or
 // learning that did not help.
-#include "sfft/tracking/support_watch.hpp"
+#include "sfft/tracking/tracking_policy.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -61,8 +61,8 @@ void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
 }
 
 void SupportWatch::next_frame() noexcept {
-  ++since_compared_;
-  ++since_try_;
+  ++compare_.since;
+  ++try_.since;
   affordable_ = std::min(kBurst, affordable_ + 1 / kSpacing);
 }
 
@@ -114,8 +114,8 @@ bool SupportWatch::suspects(double residual, double tail_energy) noexcept {
 
 void SupportWatch::suspicion_compared() noexcept {
   affordable_ -= 1;
-  since_compared_ = 0;
-  compare_wait_ = std::min(longer(compare_wait_, hold_), longest_compare_wait_);
+  compare_.since = 0;
+  compare_.wait = std::min(longer(compare_.wait, hold_), longest_compare_wait_);
   forget_level();
 }
 
@@ -131,11 +131,11 @@ bool SupportWatch::outdated(double share, bool missed) noexcept {
     return false;
   }
   const bool much_worse = share < kBadLoss * expected_ && 1 - share > 2 * (1 - tried_);
-  return since_try_ >= try_wait_ || much_worse;
+  return try_.over() || much_worse;
 }
 
 void SupportWatch::trying(double share) noexcept {
-  since_try_ = 0;
+  try_.since = 0;
   trying_ = true;
   before_try_ = expected_;
   expected_ = tried_ = share;
@@ -149,8 +149,8 @@ void SupportWatch::abandoned() noexcept {
 
 void SupportWatch::tried(bool helped) noexcept {
   trying_ = false;
-  try_wait_ = helped ? 0 : longer(try_wait_, hold_);
-  if (helped) compare_wait_ = 0;
+  try_.wait = helped ? 0 : longer(try_.wait, hold_);
+  if (helped) compare_.wait = 0;
 }
 
 }  // namespace sfft::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tone of energy E at position p has |X[f]|² = E ∏ (sin πd / πd)², a product over the axes with d = f − p.
-#include "sfft/tracking/tone_drift.hpp"
+#include "sfft/tracking/renewal.hpp"
 
 #include <algorithm>
 #include <cmath>

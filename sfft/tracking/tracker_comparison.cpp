@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons with a dense transform. If the calibration requests one, the exact spectrum becomes the result.
-// If the caller requests one, the result does not change.
+// Comparisons with a dense transform, and similarities of frames to the template. If the calibration requests
+// a comparison, the exact spectrum becomes the result; if the caller requests one, the result does not
+// change. Similarities come from the exact coefficients at the support and the largest coefficients, which a
+// renewal has usually learned already.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <utility>
 
 #include "kernels/base/elapsed.hpp"
 #include "sfft/plan/plan_impl.hpp"
+#include "sfft/tracking/similarity.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
 namespace sfft::detail {
@@ -56,12 +60,11 @@ Calibration::Report TrackerImpl<Real>::report_ahead(std::size_t next) {
 /// What the comparison of one of the next frames will find. Its sparse spectrum must be ready. Empty until
 /// its dense transform is also ready.
 template <class Real>
-std::optional<Calibration::KnownErrors> TrackerImpl<Real>::known_errors_ahead(
-    std::span<const SignalView> frames, std::size_t next) {
+std::optional<Calibration::KnownErrors> TrackerImpl<Real>::known_errors_ahead(std::size_t next) {
   const std::int64_t number = frame_.number + static_cast<std::int64_t>(next);
   if (const auto known = expectation_.found.find(number); known != expectation_.found.end())
     return known->second;
-  const Spectrum<Real>* const exact = dense_.found(frames[next]);
+  const Spectrum<Real>* const exact = dense_.found(number);
   if (exact == nullptr || !exact->quality.finite) return std::nullopt;
   const Spectrum<Real>& sparse = ahead_.spectrum(next);
   return expectation_.found[number] = {distance(&sparse, *exact).error_l2, sparse.quality.error_l2};
@@ -143,21 +146,71 @@ void TrackerImpl<Real>::note_check() {
   frame_.result.check = distance<Real>(nullptr, frame_.result.spectrum);
 }
 
+/// Compares a frame, just transformed densely, with the template. Call before the template is renewed.
+template <class Real>
+void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
+  if (frame_.result.similarity || !frame_.result.spectrum.quality.finite) return;
+  if (ahead_.overlaps() && !options_.similarity && !frame_.largest) return begin_similarity(frame);
+  const auto start = std::chrono::steady_clock::now();
+  const Template& old = plan_.source();
+  if (!frame_.largest) {
+    LearnOptions how = options_.learn;
+    how.threads = options_.plan.threads;
+    frame_.largest = largest_of(frame, old.k(), how);
+  }
+  if (!frame_.largest) return;
+  const std::vector<std::complex<double>> now = in_double(frame_.result.spectrum);
+  frame_.result.similarity = similarity({old, frame_.renewed, now}, *frame_.largest);
+  frame_.result.similarity->us = us_since(start);
+}
+
+/// The same on a separate thread. The samples must not change until the similarities are given.
+template <class Real>
+void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
+  LearnOptions how = options_.learn;
+  how.threads = options_.plan.threads;
+  similarities_.begin(frame_.number,
+                      [frame, how, old = plan_.source(), before = frame_.renewed,
+                       now = in_double(frame_.result.spectrum)]() -> PendingSimilarities::Found {
+                        try {
+                          const std::optional<Template> largest = largest_of(frame, old.k(), how);
+                          if (largest) return similarity({old, before, now}, *largest);
+                        } catch (const std::exception&) {  // the frame has its spectrum nevertheless
+                        }
+                        return std::nullopt;
+                      });
+}
+
+/// The same as note_similarity() for any frame, including one that was transformed sparsely.
+template <class Real>
+void TrackerImpl<Real>::note_similarity_of_any(const SignalView& frame) {
+  if (frame_.result.similarity || !frame_.result.spectrum.quality.finite) return;
+  if (frame_.result.action != TrackedFrame::Action::sparse) return note_similarity(frame);
+  const auto start = std::chrono::steady_clock::now();
+  std::swap(frame_.sparse, frame_.result.spectrum);
+  transform_densely(frame);
+  note_similarity(frame);
+  std::swap(frame_.sparse, frame_.result.spectrum);
+  if (frame_.result.similarity) frame_.result.similarity->us = us_since(start);
+}
+
 template Calibration::Report TrackerImpl<float>::report_of(const Spectrum<float>&,
                                                            std::span<const std::complex<float>>) const;
 template Calibration::Report TrackerImpl<double>::report_of(const Spectrum<double>&,
                                                             std::span<const std::complex<double>>) const;
 template Calibration::Report TrackerImpl<float>::report_ahead(std::size_t);
 template Calibration::Report TrackerImpl<double>::report_ahead(std::size_t);
-template std::optional<Calibration::KnownErrors> TrackerImpl<float>::known_errors_ahead(
-    std::span<const SignalView>, std::size_t);
-template std::optional<Calibration::KnownErrors> TrackerImpl<double>::known_errors_ahead(
-    std::span<const SignalView>, std::size_t);
+template std::optional<Calibration::KnownErrors> TrackerImpl<float>::known_errors_ahead(std::size_t);
+template std::optional<Calibration::KnownErrors> TrackerImpl<double>::known_errors_ahead(std::size_t);
 template bool TrackerImpl<float>::compare(const SignalView&);
 template bool TrackerImpl<double>::compare(const SignalView&);
 template bool TrackerImpl<float>::compare_for_check(const SignalView&);
 template bool TrackerImpl<double>::compare_for_check(const SignalView&);
 template void TrackerImpl<float>::note_check();
 template void TrackerImpl<double>::note_check();
+template void TrackerImpl<float>::note_similarity(const SignalView&);
+template void TrackerImpl<double>::note_similarity(const SignalView&);
+template void TrackerImpl<float>::note_similarity_of_any(const SignalView&);
+template void TrackerImpl<double>::note_similarity_of_any(const SignalView&);
 
 }  // namespace sfft::detail

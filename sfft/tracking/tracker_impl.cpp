@@ -110,13 +110,13 @@ void TrackerImpl<Real>::remember_reference() {
 
 template <class Real>
 void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
-  dense_.execute(plan_.source(), frame, frame_.result.spectrum);
+  dense_.execute(plan_.source(), frame, frame_.number, frame_.result.spectrum);
 }
 
 template <class Real>
-void TrackerImpl<Real>::forget_ahead() noexcept {
-  ahead_.forget();
-  dense_.forget();
+void TrackerImpl<Real>::cancel_ahead() noexcept {
+  ahead_.cancel();
+  dense_.cancel();
   memory_.settle();
   similarities_.forget();
   expectation_.forget();
@@ -138,17 +138,17 @@ std::size_t TrackerImpl<Real>::run_length() const {
 /// Starts the background work for the comparisons that are expected among the next frames: dense transforms,
 /// and the changes that decisions about the reference need.
 template <class Real>
-void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) noexcept {
+void TrackerImpl<Real>::begin_comparisons(const StreamFrames& frames) noexcept {
   if (!ahead_.overlaps() || frame_.exact || policy_.skip_sparse > 0) return;
   std::int64_t decision = policy_.reference.next_decision();
   int step = policy_.reference.decision_step();
   for (const std::int64_t number : expectation_.numbers) {
     if (number < frame_.number) continue;
-    const SignalView& frame = frames[static_cast<std::size_t>(number - frame_.number)];
-    dense_.begin(frame);
+    const SignalView& frame = frames.at(number);
+    dense_.submit(frame, number);
     const bool learned = learning_.background.under_way() && number == learning_.background.due();
     if (!differencing() || number < decision || learned) continue;
-    memory_.begin(frame);
+    memory_.begin(frame, number);
     step = ReferencePolicy::next_step(step);
     decision = number + step;
   }
@@ -157,21 +157,21 @@ void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) no
 /// Predicts which of the next frames will need a dense transform: for scheduled comparisons, and for those
 /// that spectra ahead will cause.
 template <class Real>
-void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept {
+void TrackerImpl<Real>::look_ahead(const StreamFrames& frames) noexcept {
   if (!ahead_.overlaps()) return;
   const std::size_t ready = ahead_.ready(frames);
-  if (!expectation_.outdated({frame_.number + static_cast<std::int64_t>(ready),
-                              frame_.number + static_cast<std::int64_t>(frames.size()), dense_.found()}))
+  if (!expectation_.outdated(
+          {frame_.number + static_cast<std::int64_t>(ready), frames.end(), dense_.found()}))
     return;
   try {
-    expect_comparisons(frames, ready);
+    expect_comparisons(frames.size(), ready);
   } catch (const std::exception&) {  // dense transforms then start when they are due
     expectation_.numbers.clear();
   }
 }
 
 template <class Real>
-void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, std::size_t ready) {
+void TrackerImpl<Real>::expect_comparisons(std::size_t frames, std::size_t ready) {
   if (learning_.background.under_way() && learning_.background.due() >= frame_.number &&
       learning_.background.due() < expectation_.seen.known)
     expectation_.numbers.push_back(learning_.background.due());
@@ -179,8 +179,8 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
     return next < ready ? std::optional(report_ahead(next)) : std::nullopt;
   };
   expectation_.forget_before(frame_.number);
-  const auto found = [&](std::size_t next) { return known_errors_ahead(frames, next); };
-  policy_.calibration.expected(frames.size(), reported, found, [&](std::size_t next) {
+  const auto found = [&](std::size_t next) { return known_errors_ahead(next); };
+  policy_.calibration.expected(frames, reported, found, [&](std::size_t next) {
     if (expectation_.numbers.size() == BackgroundDense<Real>::kMax) return false;
     expectation_.numbers.push_back(frame_.number + static_cast<std::int64_t>(next));
     return true;
@@ -189,7 +189,7 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
 
 /// Moves the sparse spectrum of the first frame into the result, and may submit some of the following frames.
 template <class Real>
-void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
+void TrackerImpl<Real>::find_spectrum(const StreamFrames& frames) {
   const auto begin = Clock::now();
   push_.share_time();
   look_ahead(frames);
@@ -199,7 +199,7 @@ void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
 }
 
 template <class Real>
-void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
+void TrackerImpl<Real>::transform_sparsely(const StreamFrames& frames) {
   const SignalView& frame = frames.front();
   Spectrum<Real>& spectrum = frame_.result.spectrum;
   find_spectrum(frames);
@@ -265,7 +265,7 @@ void TrackerImpl<Real>::compare_suspect(const SignalView& frame) {
 }
 
 template <class Real>
-void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
+void TrackerImpl<Real>::track(const StreamFrames& frames) {
   const TraceRange range("tracker: frame");
   const SignalView& frame = frames.front();
   const auto begin = Clock::now();
@@ -285,7 +285,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     policy_.skip_sparse = 0;
     policy_.staleness.try_again();
   } else if (policy_.skip_sparse > 0) {
-    ahead_.forget();
+    ahead_.cancel();
     frame_.previous.clear();
     expectation_.reports.clear();
     --policy_.skip_sparse;
@@ -305,7 +305,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);
-  dense_.discard(frame);
+  dense_.discard(frame_.number);
   note_check();
   if (learning_.request)
     learning_.background.begin(frame, std::move(*std::exchange(learning_.request, std::nullopt)),
@@ -324,15 +324,17 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
 template <class Real>
 const typename Tracker<Real>::Frame& TrackerImpl<Real>::push(const SignalView& frame) {
   take_refined();
+  if (!push_.announced({&frame, 1}, {})) cancel_ahead();
+  push_.forget_announced();
   try {
-    track({&frame, 1});
+    track({{&frame, 1}, frame_.number});
   } catch (...) {
-    forget_ahead();
+    cancel_ahead();
     static_cast<void>(push_.take_time());
     throw;
   }
   similarities_.give(std::span(&frame_.result, 1));
-  forget_ahead();  // the caller may change samples after this
+  cancel_ahead();  // the caller may change samples after this
   frame_.result.us += push_.take_time();
   return frame_.result;
 }
@@ -342,28 +344,31 @@ std::span<const typename Tracker<Real>::Frame> TrackerImpl<Real>::push(std::span
                                                                        std::span<const SignalView> coming) {
   take_refined();
   ahead_.try_again();
+  if (!push_.announced(frames, coming)) cancel_ahead();
   push_.begin(frames, ahead_.overlaps() ? coming : std::span<const SignalView>());
   try {
     while (!push_.finished()) {
-      track(push_.next());
+      track({push_.next(), frame_.number});
       push_.take(frame_.result);
     }
     similarities_.give(push_.done());
   } catch (...) {
     similarities_.give(push_.done());
-    forget_ahead();  // these frames may never be pushed
+    cancel_ahead();  // these frames may never be pushed
     push_.divide_time();
     throw;
   }
   push_.divide_time();
   const auto begin = Clock::now();
-  dense_.keep_only(coming);
-  memory_.keep_only(coming);
-  if (coming.empty()) forget_ahead();
-  ahead_.collect();
-  look_ahead(coming);
-  ahead_.begin(coming, run_length());
-  begin_comparisons(coming);
+  const StreamFrames next{coming, frame_.number};
+  dense_.keep_only(next);
+  memory_.keep_only(next.number, next.end());
+  if (coming.empty()) cancel_ahead();
+  if (ahead_.submitted() > coming.size()) ahead_.cancel();
+  ahead_.poll();
+  look_ahead(next);
+  ahead_.submit(next, run_length());
+  begin_comparisons(next);
   if (frames.empty() && !expectation_.numbers.empty()) dense_.prepare();
   push_.add_time(us_since(begin));
   return results();
@@ -399,8 +404,8 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   Spectrum<Real> spectrum;
   for (const SignalView& frame :
        frames) {  // the first makes the plan that the thread then uses for the second
-    dense_.begin(frame);
-    dense_.execute(plan_.source(), frame, spectrum);
+    dense_.submit(frame, frame_.number);
+    dense_.execute(plan_.source(), frame, frame_.number, spectrum);
   }
 }
 

@@ -30,7 +30,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
   const double tail = frame_.result.spectrum.quality.tail_energy;
   if (differencing()) {
     if (memory_.empty()) return false;
-    const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
+    const auto change = memory_.change(frame, frame_.number, values, multiplicities(plan_.source()));
     const bool departs = policy_.reference.departs(change, tail);
     const bool fails = policy_.reference.differences_fail(change, tail, error, frame_.number);
     if (departs && policy_.staleness.may_learn() && worth_learning(values)) {
@@ -51,7 +51,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
   }
   bool repeats = policy_.reference.may_take(frame_.number, error) && !memory_.empty();
   if (repeats) {
-    const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
+    const auto change = memory_.change(frame, frame_.number, values, multiplicities(plan_.source()));
     repeats = ReferencePolicy::repeats(change, tail);
   }
   if (!repeats) {
@@ -77,7 +77,7 @@ bool TrackerImpl<Real>::give_up_failing_reference(const SignalView& frame, doubl
   if (!options_.reference || !differencing() || memory_.empty() || !ReferencePolicy::large(error))
     return false;
   const auto change =
-      memory_.change(frame, in_double(frame_.result.spectrum), multiplicities(plan_.source()));
+      memory_.change(frame, frame_.number, in_double(frame_.result.spectrum), multiplicities(plan_.source()));
   const double tail = frame_.result.spectrum.quality.tail_energy;
   if (!policy_.reference.differences_fail(change, tail, error, frame_.number)) return false;
   give_up_reference();

@@ -2,7 +2,7 @@
 // Tests dense transforms in the background of a stream. In whatever order frames are begun, requested,
 // skipped and dropped, and whatever fails, each gets the spectrum of its samples, and memory that was given
 // back is not read again.
-#include "sfft/tracking/background_dense.hpp"
+#include "sfft/tracking/frame_pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,24 +27,27 @@ void transform_some(unsigned seed, Events& events) {
   Spectrum<float> spectrum;
   for (std::size_t at = 0; at < stream.views.size(); ++at) {
     const auto rest = std::span<const SignalView>(stream.views).subspan(at);
-    for (std::size_t more = below(4); more > 0; --more)
-      dense.begin(rest[below(std::min<std::size_t>(rest.size(), 12))]);
+    const auto number = static_cast<std::int64_t>(at);
+    for (std::size_t more = below(4); more > 0; --more) {
+      const std::size_t next = below(std::min<std::size_t>(rest.size(), 12));
+      dense.submit(rest[next], number + static_cast<std::int64_t>(next));
+    }
     const std::complex<float> expected((plan == 0 ? 1.0F : -1.0F) * stream.value(at));
-    if (const Spectrum<float>* found = dense.found(rest[0])) {
+    if (const Spectrum<float>* found = dense.found(number)) {
       ASSERT_EQ(found->values.at(0), expected) << "frame " << at << ", seed " << seed;
     }
     if (below(2) == 0) {
-      dense.execute(plans[plan].source(), rest[0], spectrum);
+      dense.execute(plans[plan].source(), rest[0], number, spectrum);
       ASSERT_EQ(spectrum.values.at(0), expected) << "frame " << at << ", seed " << seed;
     }
-    dense.discard(rest[0]);
+    dense.discard(number);
     if (below(10) == 0) dense.renew(plans[plan = 1 - plan]);
     const std::size_t way = below(30);
     if (way > 3) continue;
     if (way == 0)
-      dense.forget();
+      dense.cancel();
     else
-      dense.keep_only(rest.subspan(1, std::min(below(16), rest.size() - 1)));
+      dense.keep_only({rest.subspan(1, std::min(below(16), rest.size() - 1)), number + 1});
     // The caller may reuse its memory.
     for (; given_back <= at; ++given_back) stream.samples[given_back].fill(-1e6F);
   }

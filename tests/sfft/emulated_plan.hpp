@@ -13,7 +13,6 @@
 
 #include "sfft/error.hpp"
 #include "sfft/plan/plan_impl.hpp"
-#include "sfft/plan/shared_device_plan.hpp"
 
 namespace sfft::detail::test_emulation {
 
@@ -37,37 +36,37 @@ struct Events {
 };
 
 /// A reference that adds to every spectrum.
-struct EmulatedReference final : DeviceReference {
+struct EmulatedReference final : PlanReference {
   explicit EmulatedReference(float v) : value(v) {}
   float value;
 };
 
-class EmulatedPlan final : public DevicePlan<float> {
+class EmulatedPlan final : public PlanExecutor<float> {
  public:
   EmulatedPlan(float sign, Events& events) : sign_(sign), events_(events) {}
 
+  Backend backend() const noexcept override { return Backend::cuda; }
   std::string describe() const override { return "emulated"; }
   bool takes_reference() const noexcept override { return true; }
-  std::shared_ptr<const DeviceReference> make_reference(const SignalView&,
-                                                        std::span<const std::complex<double>> values,
-                                                        double) const override {
+  std::shared_ptr<const PlanReference> make_reference(const SignalView&,
+                                                      std::span<const std::complex<double>> values,
+                                                      double) const override {
     return std::make_shared<EmulatedReference>(static_cast<float>(values[0].real()));
   }
-  std::unique_ptr<DeviceWorkspace> make_workspace(int) const override { return std::make_unique<Parts>(); }
-  void enqueue(const DeviceFrames&, const Plan<float>::DeviceSpectra&, const DeviceReference*,
-               DeviceWorkspace&, CUstream_st*) const override {}
+  std::unique_ptr<PlanWorkspace> make_workspace(int, int) const override { return std::make_unique<Parts>(); }
+  void enqueue(const DeviceFrames&, const Plan<float>::DeviceSpectra&, const PlanReference*, PlanWorkspace&,
+               CUstream_st*) const override {}
 
   void execute(std::span<const SignalView> frames, std::span<Spectrum<float>> spectra,
-               const DeviceReference* reference, DeviceWorkspace& workspace,
-               cpu::ThreadPool*) const override {
+               const PlanReference* reference, PlanWorkspace& workspace, cpu::ThreadPool*) const override {
     EXPECT_TRUE(static_cast<Parts&>(workspace).under_way.empty()) << "execute() while frames are under way";
     for (std::size_t i = 0; i < frames.size(); ++i) transform(frames[i], spectra[i], reference);
     events_.executed += static_cast<int>(frames.size());
   }
   std::size_t part_ahead() const noexcept override { return events_.part; }
-  std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<float>> spectra,
-                    const DeviceReference* reference, DeviceWorkspace& workspace,
-                    cpu::ThreadPool*) const override {
+  std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<float>> spectra,
+                     const PlanReference* reference, PlanWorkspace& workspace,
+                     cpu::ThreadPool*) const override {
     auto& parts = static_cast<Parts&>(workspace);
     std::size_t begun = 0;
     while (begun < frames.size() && parts.under_way.size() < events_.slots) {
@@ -89,8 +88,8 @@ class EmulatedPlan final : public DevicePlan<float> {
     return begun;
   }
   /// The frames keep the contents that they had when they were first sent.
-  std::size_t again(const Spectrum<float>& first, const DeviceReference* reference,
-                    DeviceWorkspace& workspace) const override {
+  std::size_t resubmit(const Spectrum<float>& first, const PlanReference* reference,
+                       PlanWorkspace& workspace) const override {
     auto& parts = static_cast<Parts&>(workspace);
     const auto holds = [&](const Part& part) {
       return &first >= part.spectra.data() && &first < part.spectra.data() + part.spectra.size();
@@ -110,10 +109,10 @@ class EmulatedPlan final : public DevicePlan<float> {
     events_.again += static_cast<int>(count);
     return count;
   }
-  bool ready(DeviceWorkspace& workspace) const override {
+  bool ready(PlanWorkspace& workspace) const override {
     return !static_cast<Parts&>(workspace).under_way.empty() && events_.random() % 3 > 0;
   }
-  std::size_t finish(DeviceWorkspace& workspace) const override {
+  std::size_t wait(PlanWorkspace& workspace) const override {
     auto& parts = static_cast<Parts&>(workspace);
     if (parts.under_way.empty()) return 0;
     try {
@@ -128,7 +127,7 @@ class EmulatedPlan final : public DevicePlan<float> {
       transform(part.frames[i], part.spectra[i], part.reference);
     return part.frames.size();
   }
-  void abandon(DeviceWorkspace& workspace) const noexcept override {
+  void cancel(PlanWorkspace& workspace) const noexcept override {
     static_cast<Parts&>(workspace).clear();
     ++events_.abandoned;
   }
@@ -137,19 +136,17 @@ class EmulatedPlan final : public DevicePlan<float> {
   struct Part {
     std::vector<SignalView> frames;
     std::span<Spectrum<float>> spectra;
-    const DeviceReference* reference = nullptr;
+    const PlanReference* reference = nullptr;
   };
-  struct Parts final : DeviceWorkspace {
+  struct Parts final : PlanWorkspace {
     std::deque<Part> under_way, sent;  ///< oldest first
     void clear() {
       under_way.clear();
       sent.clear();
     }
-    std::size_t bytes() const noexcept override { return 0; }
-    int capacity() const noexcept override { return 1; }
   };
 
-  void transform(const SignalView& frame, Spectrum<float>& spectrum, const DeviceReference* reference) const {
+  void transform(const SignalView& frame, Spectrum<float>& spectrum, const PlanReference* reference) const {
     const auto* samples = static_cast<const float*>(frame.data());
     spectrum.values.at(0) = sign_ * std::accumulate(samples, samples + kPoints, 0.0F);
     if (reference != nullptr) spectrum.values[0] += static_cast<const EmulatedReference*>(reference)->value;
@@ -165,13 +162,13 @@ inline Plan<float> emulated(float sign, Events& events) {
   auto design = std::make_shared<PlanDesign<float>>(Template::from_support(kShape, Domain::real, support),
                                                     PlanOptions{});
   design->info.path = Path::comb;
-  std::vector<std::unique_ptr<const DevicePlan<float>>> devices;
+  std::vector<std::unique_ptr<const PlanExecutor<float>>> devices;
   for (int i = 0; i < events.devices; ++i) devices.push_back(std::make_unique<EmulatedPlan>(sign, events));
   if (events.devices == 1) {
-    design->device = std::move(devices[0]);
+    design->executor = std::move(devices[0]);
   } else {
-    design->device = std::make_unique<SharedDevicePlan<float>>(
-        std::move(devices), std::vector<int>(static_cast<std::size_t>(events.devices), 0));
+    design->executor = share_frames<float>(std::move(devices),
+                                           std::vector<int>(static_cast<std::size_t>(events.devices), 0));
   }
   auto plan = std::make_shared<PlanImpl<float>>();
   plan->design = std::move(design);

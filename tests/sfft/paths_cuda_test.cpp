@@ -6,8 +6,7 @@
 #include <stdexcept>
 
 #include "bench/known_signals.hpp"
-#include "kernels/cpu/executors/comb_executor.hpp"
-#include "kernels/cpu/executors/flat_executor.hpp"
+#include "kernels/cpu/executors/executor.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft/template_access.hpp"
@@ -105,7 +104,7 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
   const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
   const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
-  const cpu::CombExecutor<Real> host(data);
+  const auto host = cpu::make_comb_executor<Real>(data);
   const auto points = static_cast<std::size_t>(shape.points());
   const auto frames = random_frames<T>(points * static_cast<std::size_t>(count), 5);
   const auto reference = random_frames<T>(points, 7);
@@ -113,7 +112,7 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
     const ErrorModels models =
         make_error_models<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
-        expect<Real, T>(host, support, models, frames, variant.reference ? reference : std::vector<T>{});
+        expect<Real, T>(*host, support, models, frames, variant.reference ? reference : std::vector<T>{});
     const std::string what = shape.to_string() + " " + to_string(element_type_of<T>::value) + variant.name;
     compare_kernels<Real, T>(data, support, models, signal.support, expected, what);
     for (int d = 0; real && d < shape.rank(); ++d) {
@@ -135,7 +134,7 @@ void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant>
   const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
   const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
-  const cpu::CombExecutor<Real> host(data);
+  const auto host = cpu::make_comb_executor<Real>(data);
   const auto points = static_cast<std::size_t>(shape.points());
   const auto frames = random_frames<T>(3 * points, 9);
   const auto reference = random_frames<T>(points, 10);
@@ -145,7 +144,7 @@ void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant>
     const ErrorModels models =
         make_error_models<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
-        expect<Real, T>(host, support, models, frames, variant.reference ? reference : std::vector<T>{});
+        expect<Real, T>(*host, support, models, frames, variant.reference ? reference : std::vector<T>{});
     SparseExecutor<Real> device(BinningTables<Real>(half.data, signal.support, flags_of(support),
                                                     models.errors, models.witness, half.tail),
                                 info, 1);
@@ -167,14 +166,14 @@ void check_flat(const Shape& shape, std::int64_t k, int count) {
   options.leakage = sizeof(Real) == 4 ? 1e-8 : 1e-14;
   const FlatPlanResult plan = plan_flat_windows(shape, real, signal.support, options);
   ASSERT_TRUE(plan.ok) << plan.reason;
-  const cpu::FlatExecutor<Real> host(plan.data);
+  const auto host = cpu::make_flat_executor<Real>(plan.data);
   const auto points = static_cast<std::size_t>(shape.points());
   const auto frames = random_frames<T>(points * static_cast<std::size_t>(count), 6);
   const auto reference = random_frames<T>(points, 8);
   for (const Variant& variant : kVariants) {
     const ErrorModels models = make_error_models<Real>(support, {plan.data.noise_gain, {}, {}, 1}, variant);
     const auto expected =
-        expect<Real, T>(host, support, models, frames, variant.reference ? reference : std::vector<T>{});
+        expect<Real, T>(*host, support, models, frames, variant.reference ? reference : std::vector<T>{});
     compare_kernels<Real, T>(
         plan.data, support, models, signal.support, expected,
         "flat " + shape.to_string() + " " + to_string(element_type_of<T>::value) + variant.name);
@@ -191,7 +190,7 @@ void check_hidden_tone(bool trimmed) {
   const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
   const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
-  const cpu::CombExecutor<Real> host(data);
+  const auto host = cpu::make_comb_executor<Real>(data);
   const std::int64_t hidden = (signal.support[7] + data.buckets[0]) % shape.points();
   ASSERT_EQ(std::count(signal.support.begin(), signal.support.end(), hidden), 0);
   ASSERT_EQ(std::count(signal.support.begin(), signal.support.end(), test::negated(shape, hidden)), 0);
@@ -203,14 +202,14 @@ void check_hidden_tone(bool trimmed) {
   variant.trimmed = trimmed;
   const ErrorModels models =
       make_error_models<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
-  const auto expected = expect<Real, T>(host, support, models, frames, {});
+  const auto expected = expect<Real, T>(*host, support, models, frames, {});
   const double energy = (real ? 2 : 1) * std::norm(tone.values[0]);
   EXPECT_LE(expected.estimates[0].tail_energy, 1e-6 * energy);
   EXPECT_GE(expected.estimates[1].tail_energy, 0.1 * energy);
   EXPECT_GE(expected.estimates[1].relative_error, 0.02);
   // the error estimate of the first frame is rounding, which differs between backends.
   const std::vector<T> last(frames.begin() + static_cast<std::ptrdiff_t>(extra.size()), frames.end());
-  const auto alone = expect<Real, T>(host, support, models, last, {});
+  const auto alone = expect<Real, T>(*host, support, models, last, {});
   compare_kernels<Real, T>(
       data, support, models, signal.support, alone,
       std::string("hidden tone, ") + to_string(element_type_of<T>::value) + (trimmed ? ", trimmed" : ""));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that a better plan takes over between two frames with the same promises, and that nothing is lost if
 // its search fails or ends too late.
-#include "sfft/tracking/refinement.hpp"
+#include "sfft/tracking/renewal.hpp"
 
 #include <gtest/gtest.h>
 

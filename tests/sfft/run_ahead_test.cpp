@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests frames that are transformed ahead. Whatever is begun, abandoned, refused or fails, every frame gets
 // the spectrum of its samples by the current plan, and memory that was given back is not read again.
-#include "sfft/tracking/run_ahead.hpp"
+#include "sfft/tracking/frame_pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +17,9 @@ namespace {
 using test::code_of;
 using namespace test_emulation;
 
+/// Number of the first of frames that are no part of the stream.
+constexpr std::int64_t kElsewhere = 1000;
+
 /// Takes all frames in pushes of random sizes, with random views of the following frames, as a tracker does,
 /// and as it would if everything went wrong.
 void take_all(unsigned seed, Events& events) {
@@ -26,11 +29,12 @@ void take_all(unsigned seed, Events& events) {
   const Plan<float> plans[] = {emulated(1, events), emulated(-1, events)};
   std::size_t plan = 0;
   double reference = 0;
-  RunAhead<float> ahead(plans[0]);
+  FramePipeline<float> ahead(plans[0]);
   Spectrum<float> spectrum;
   for (std::size_t at = 0; at < stream.views.size(); ++at) {
     const auto rest = std::span<const SignalView>(stream.views).subspan(at);
-    const auto known = rest.first(1 + below(std::min<std::size_t>(rest.size(), 40)));
+    const StreamFrames known{rest.first(1 + below(std::min<std::size_t>(rest.size(), 40))),
+                             static_cast<std::int64_t>(at)};
     switch (below(24)) {
       case 0:
         ahead.use(plans[plan = 1 - plan]);
@@ -43,22 +47,22 @@ void take_all(unsigned seed, Events& events) {
         break;
       }
       case 1:  // frames that never come, and whose memory is freed
-        ahead.begin(elsewhere.views, 1 + below(60));
-        ahead.forget();
+        ahead.submit({elsewhere.views, kElsewhere}, 1 + below(60));
+        ahead.cancel();
         for (Samples& frame : elsewhere.samples) frame.fill(-1e6F);
         break;
       case 2:  // the same, but only the next frame shows it
-        ahead.begin(std::span<const SignalView>(elsewhere.views).first(9), 9);
+        ahead.submit({std::span<const SignalView>(elsewhere.views).first(9), kElsewhere}, 9);
         break;
       case 3:
-        ahead.forget();
+        ahead.cancel();
         break;
       case 4:
         ahead.try_again();
         break;
       case 5:
-        ahead.begin(known, below(50));
-        ahead.collect();
+        ahead.submit(known, below(50));
+        ahead.poll();
         break;
       default:
         break;
@@ -105,15 +109,16 @@ TEST(RunAhead, AFrameThatIsRefusedFailsInItsTurn) {
   Stream stream(20);
   const std::vector<float> small(2);
   stream.views[7] = SignalView(small, Shape{2});
-  RunAhead<float> ahead(emulated(1, events));
+  FramePipeline<float> ahead(emulated(1, events));
   Spectrum<float> spectrum;
   for (std::size_t at = 0; at < 20; ++at) {
     const auto take = [&] {
-      ahead.take(std::span<const SignalView>(stream.views).subspan(at), 20, 20, spectrum);
+      ahead.take({std::span<const SignalView>(stream.views).subspan(at), static_cast<std::int64_t>(at)}, 20,
+                 20, spectrum);
     };
     if (at == 7) {
       EXPECT_EQ(code_of(take), ErrorCode::shape_mismatch);
-      ahead.forget();
+      ahead.cancel();
       continue;
     }
     take();
@@ -125,13 +130,13 @@ TEST(RunAhead, AFrameThatIsRefusedFailsInItsTurn) {
 TEST(RunAhead, FramesThatMayBeJoinedByMoreWaitForAWholePart) {
   Events events;  // parts of four
   Stream stream(40);
-  RunAhead<float> ahead(emulated(1, events));
+  FramePipeline<float> ahead(emulated(1, events));
   Spectrum<float> spectrum;
   const auto views = std::span<const SignalView>(stream.views);
-  ahead.take(views.first(11), 6, 11, spectrum);
+  ahead.take({views.first(11), 0}, 6, 11, spectrum);
   EXPECT_EQ(events.begun, 8) << "of six that are taken next and five that come later";
-  ahead.forget();
-  ahead.take(views.subspan(1, 6), 6, 6, spectrum);
+  ahead.cancel();
+  ahead.take({views.subspan(1, 6), 1}, 6, 6, spectrum);
   EXPECT_EQ(events.begun, 8 + 6) << "nothing comes later";
 }
 
@@ -139,8 +144,8 @@ TEST(RunAhead, TheEndWaitsForWhatIsUnderWay) {
   Events events;
   Stream stream(12);
   {
-    RunAhead<float> ahead(emulated(1, events));
-    ahead.begin(stream.views, 12);
+    FramePipeline<float> ahead(emulated(1, events));
+    ahead.submit({stream.views, 0}, 12);
   }
   EXPECT_GT(events.begun, 0);
   EXPECT_EQ(events.abandoned, 1);

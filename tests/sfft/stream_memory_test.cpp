@@ -41,24 +41,26 @@ TEST(StreamMemory, ChangesAreTheSameInTheBackground) {
   for (std::size_t i = 0; i < 60; ++i) {
     std::vector<SignalView> views;
     for (std::size_t j = 0; j < 4; ++j) views.push_back(place(4 * i + j));
-    for (const SignalView& view : views) {
-      if (random() % 2 == 0) memory.begin(view);
+    const auto number = [&](std::size_t j) { return static_cast<std::int64_t>(4 * i + j); };
+    for (std::size_t j = 0; j < 4; ++j) {
+      if (random() % 2 == 0) memory.begin(views[j], number(j));
     }
     for (std::size_t j = 0; j < 4; ++j) {
       const Samples& frame = frames[(4 * i + j) % frames.size()];
       if (!memory.empty() && random() % 3 > 0) {
-        const auto change = memory.change(views[j], values, multiplicity);
+        const auto change = memory.change(views[j], number(j), values, multiplicity);
         EXPECT_EQ(change.support, 0);
         EXPECT_EQ(change.outside, static_cast<double>(kShape.points()) * distance(frame, kept));
       }
       if (random() % 6 > 0) continue;
       memory.keep(views[j], values, random() % 2 == 0);
       kept = frame;
-      for (const SignalView& view : views) {
-        if (random() % 3 == 0) memory.begin(view);  // while the kept frame is being copied
+      for (std::size_t other = 0; other < 4; ++other) {
+        if (random() % 3 == 0)
+          memory.begin(views[other], number(other));  // while the kept frame is being copied
       }
     }
-    random() % 4 == 0 ? memory.settle() : memory.keep_only({});
+    random() % 4 == 0 ? memory.settle() : memory.keep_only(0, 0);
     for (Samples& one : memories) std::ranges::fill(one, std::uint8_t{0});
   }
   memory.forget();

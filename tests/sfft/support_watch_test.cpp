@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests when a tracker suspects that its support misses the signal, when it learns, and how long it waits.
-#include "sfft/tracking/support_watch.hpp"
+#include "sfft/tracking/tracking_policy.hpp"
 
 #include <gtest/gtest.h>
 

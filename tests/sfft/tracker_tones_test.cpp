@@ -13,7 +13,7 @@
 #include "bench/known_signals.hpp"
 #include "bench/trust/tone_losses.hpp"
 #include "sfft/sfft.hpp"
-#include "sfft/tracking/tone_drift.hpp"
+#include "sfft/tracking/renewal.hpp"
 
 namespace sfft::tracker_tones_test {
 namespace {

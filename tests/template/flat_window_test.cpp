@@ -16,7 +16,7 @@
 
 #include "bench/known_signals.hpp"
 #include "kernels/base/lattice_line.hpp"
-#include "kernels/cpu/executors/flat_executor.hpp"
+#include "kernels/cpu/executors/executor.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
@@ -32,7 +32,7 @@ using sfft::detail::FlatPlanResult;
 using sfft::detail::plan_flat_windows;
 using sfft::detail::walk_line;
 using sfft::detail::cpu::ExecutionStats;
-using sfft::detail::cpu::FlatExecutor;
+using sfft::detail::cpu::make_flat_executor;
 using sfft::test::relative_l2;
 using sfft::test::SparseSignal;
 
@@ -62,15 +62,15 @@ struct Result {
 template <class Real>
 Result<Real> execute(const FlatPlanData& data, const void* frame, ElementType type,
                      const Real* reference = nullptr) {
-  const FlatExecutor<Real> executor(data);
+  const auto executor = make_flat_executor<Real>(data);
   const auto k = static_cast<std::size_t>(data.coefficients());
   Result<Real> result{std::vector<std::complex<Real>>(k), std::vector<Real>(k), {}};
-  const std::unique_ptr<void, decltype(&std::free)> scratch(std::aligned_alloc(64, executor.scratch_bytes()),
+  const std::unique_ptr<void, decltype(&std::free)> scratch(std::aligned_alloc(64, executor->scratch_bytes()),
                                                             &std::free);
-  std::fill_n(static_cast<Real*>(scratch.get()), executor.scratch_bytes() / sizeof(Real),
+  std::fill_n(static_cast<Real*>(scratch.get()), executor->scratch_bytes() / sizeof(Real),
               std::numeric_limits<Real>::quiet_NaN());
-  executor.execute(frame, type, reference, result.values, result.stats,
-                   static_cast<std::byte*>(scratch.get()));
+  executor->execute(frame, type, reference, result.values, result.stats,
+                    static_cast<std::byte*>(scratch.get()));
   for (std::size_t i = 0; i < k; ++i)
     result.standard_error[i] = static_cast<Real>(std::sqrt(result.stats.scale * data.noise_gain[i]));
   return result;
@@ -277,18 +277,18 @@ TEST(FlatWindow, SubtractsAReference) {
     const auto after = SparseSignal::with_support(shape, real, before.support, 99);
     const auto planned = plan<double>(shape, real, before.support);
     ASSERT_TRUE(planned.ok) << planned.reason;
-    const FlatExecutor<double> executor(planned.data);
-    std::vector<double> reference(executor.reference_reals());
+    const auto executor = make_flat_executor<double>(planned.data);
+    std::vector<double> reference(executor->reference_reals());
     std::vector<std::complex<double>> change;
     for (std::size_t i = 0; i < before.values.size(); ++i)
       change.push_back(after.values[i] - before.values[i]);
     Result<double> result;
     if (real) {
-      executor.gather_reference(before.as<double>().data(), ElementType::f64, reference.data());
+      executor->gather_reference(before.as<double>().data(), ElementType::f64, reference.data());
       result = execute<double>(planned.data, after.as<double>(), reference.data());
     } else {
-      executor.gather_reference(before.as<std::complex<double>>().data(), ElementType::c128,
-                                reference.data());
+      executor->gather_reference(before.as<std::complex<double>>().data(), ElementType::c128,
+                                 reference.data());
       result = execute<double>(planned.data, after.as<std::complex<double>>(), reference.data());
     }
     EXPECT_LE(relative_l2(result.values, change), 1e-12);

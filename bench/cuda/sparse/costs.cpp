@@ -11,7 +11,8 @@
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/sparse/groups.hpp"
 #include "kernels/base/smooth.hpp"
-#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/device_memory.hpp"
+#include "sfft/plan/plan_executor.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft/template_access.hpp"
 #include "template/comb/comb_candidates.hpp"
@@ -165,10 +166,10 @@ json time_costs(Timer& timer, std::uint64_t seed, int count) {
     const std::vector<double> some(static_cast<std::size_t>(draw.k), 1e-3);
     const detail::ErrorTable errors = detail::make_error_table(
         support, draw.real ? detail::RowErrors{some, some, some, 1} : detail::RowErrors{some, {}, {}, 1});
-    const auto plan =
-        detail::make_device_plan<float>(comb, errors, detail::place_witness(support, draw.real, seed),
-                                        support, data, {.device = Device::gpu(), .batch = draw.batch});
-    const auto workspace = plan->make_workspace(draw.batch);
+    const detail::WitnessData witness = detail::place_witness(support, draw.real, seed);
+    const PlanOptions options{.device = Device::gpu(), .batch = draw.batch};
+    const auto plan = detail::gpu_executors<float>().comb(comb, {errors, witness, support, data, options});
+    const auto workspace = plan->make_workspace(draw.batch, 1);
     const SpectrumBuffers out(draw.k, draw.batch);
     const detail::DeviceFrames frames{memory.data(), draw.real ? ElementType::u8 : ElementType::c64,
                                       draw.batch, 0};

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the samples to double once; each coefficient is then a blocked dot product with its row of
 // twiddles.
-#include "kernels/cpu/executors/direct_executor.hpp"
+#include "kernels/cpu/executors/executor.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "kernels/base/direct_table.hpp"
 #include "kernels/cpu/stages/permute.hpp"
@@ -98,6 +99,34 @@ double twiddle_rounding(const Shape& shape, std::int64_t flat) {
          std::sqrt(static_cast<double>(different));
 }
 
+/// Sums are in double for any Real, and compensated when Real is double. Their rounding therefore stays below
+/// that of the result for any number of samples. The rounding of the twiddles remains: a few units in the
+/// last place of double, relative to the frame.
+template <class Real>
+class DirectExecutor final : public Executor<Real> {
+ public:
+  DirectExecutor(const Shape& shape, std::span<const std::int64_t> support);
+
+  std::size_t scratch_bytes() const noexcept override { return 2 * pitch_ * sizeof(double); }
+  std::size_t reference_reals() const noexcept override { return 0; }
+  void gather_reference(const void*, ElementType, Real*) const noexcept override {}
+  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
+               ExecutionStats& stats, std::byte* scratch) const noexcept override;
+
+  /// E|X̂_i − X_i|² per unit of scale, which is the square of the largest sample.
+  std::vector<double> rounding_power() const override {
+    std::vector<double> power;
+    for (const double rounding : rounding_) power.push_back(rounding * rounding);
+    return power;
+  }
+
+ private:
+  std::size_t samples_;
+  std::size_t pitch_;              ///< length of a row of the tables, padded with zeros to whole blocks
+  std::vector<double> cos_, sin_;  ///< k × pitch
+  std::vector<double> rounding_;   ///< k, relative to the largest sample
+};
+
 }  // namespace
 
 template <class Real>
@@ -144,7 +173,14 @@ void DirectExecutor<Real>::execute(FrameData frame, ElementType type, const Real
   stats.scale = unit * unit;
 }
 
-template class DirectExecutor<float>;
-template class DirectExecutor<double>;
+template <class Real>
+std::unique_ptr<const Executor<Real>> make_direct_executor(const Shape& shape,
+                                                           std::span<const std::int64_t> support) {
+  return std::make_unique<DirectExecutor<Real>>(shape, support);
+}
+template std::unique_ptr<const Executor<float>> make_direct_executor(const Shape&,
+                                                                     std::span<const std::int64_t>);
+template std::unique_ptr<const Executor<double>> make_direct_executor(const Shape&,
+                                                                      std::span<const std::int64_t>);
 
 }  // namespace sfft::detail::cpu

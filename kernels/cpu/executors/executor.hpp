@@ -7,12 +7,19 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "kernels/base/region.hpp"
 #include "sfft/types.hpp"
 
-namespace sfft::detail::cpu {
+namespace sfft::detail {
+
+struct CombData;
+struct FlatPlanData;
+
+namespace cpu {
 
 class ThreadPool;
 
@@ -65,6 +72,21 @@ class Executor {
     static_cast<void>(pool);
     execute(frame, type, reference, values, stats, scratch);
   }
+
+  /// E|X̂_i − X_i|² per unit of scale, for a path without any error but rounding; else empty.
+  virtual std::vector<double> rounding_power() const { return {}; }
 };
 
-}  // namespace sfft::detail::cpu
+/// The comb path: permute → small FFT → recover.
+template <class Real>
+std::unique_ptr<const Executor<Real>> make_comb_executor(const CombData& data);
+/// The flat-window path: permute → subsample → small FFT → recover.
+template <class Real>
+std::unique_ptr<const Executor<Real>> make_flat_executor(const FlatPlanData& data);
+/// The direct path: a k×N matrix of twiddles times the frame. Exact; for frames of a few dozen samples.
+template <class Real>
+std::unique_ptr<const Executor<Real>> make_direct_executor(const Shape& shape,
+                                                           std::span<const std::int64_t> support);
+
+}  // namespace cpu
+}  // namespace sfft::detail

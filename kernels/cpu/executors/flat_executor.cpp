@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers all taps in one call, folds them with the window into buckets, transforms, then reads coefficients
 // and probes.
-#include "kernels/cpu/executors/flat_executor.hpp"
+#include "kernels/cpu/executors/executor.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <cstdint>
+#include <vector>
 
+#include "kernels/base/flat_data.hpp"
 #include "kernels/base/lane_weights.hpp"
 #include "kernels/base/lattice_line.hpp"
+#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/flat_recover.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/region_gather.hpp"
@@ -24,6 +29,38 @@ std::size_t array_reals(std::size_t reals) {
   constexpr std::size_t kLine = 64 / sizeof(Real);
   return ((reals + kLine - 1) / kLine + 1) * kLine;
 }
+
+/// A lane carries one line of a complex frame, or two of a real one. If the number of real lines is odd, the
+/// last lane carries its line twice and one copy is unused. The lines of all delays are transformed together,
+/// so one thread works on one frame.
+template <class Real>
+class FlatExecutor final : public Executor<Real> {
+ public:
+  explicit FlatExecutor(const FlatPlanData& data);
+
+  std::size_t scratch_bytes() const noexcept override;
+  std::size_t reference_reals() const noexcept override;
+  void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept override;
+  void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
+               ExecutionStats& stats, std::byte* scratch) const noexcept override;
+
+ private:
+  void list_offsets(const FlatPlanData& data);
+  void pack_row(const FlatPlanData& data, std::int64_t row);
+  void transform(FrameData frame, ElementType type, const Real* reference, Real* scratch) const noexcept;
+  void recover(std::span<std::complex<Real>> values, ExecutionStats& stats, Real* scratch) const noexcept;
+
+  bool real_;
+  std::int64_t lanes_, buckets_, folds_, row_buckets_, rows_, coefficients_;
+  std::int64_t row_reals_;                    ///< length of a row, padded
+  std::vector<std::int64_t> offsets_;         ///< linear index of each tap, lane fastest; pairs if real
+  std::vector<Real> window_;                  ///< tap × lane
+  std::vector<std::int32_t> start_, mirror_;  ///< of each row, in the bucket array
+  std::vector<Real> weights_;                 ///< in the layout of FlatRecoverKernels
+  std::vector<std::int64_t> self_conjugate_;
+  SmallFft<Real> fft_;
+  std::size_t taps_reals_, bucket_reals_;  ///< size of each array in scratch: two of taps, four of buckets
+};
 
 }  // namespace
 
@@ -196,7 +233,11 @@ void FlatExecutor<Real>::execute(FrameData frame, ElementType type, const Real* 
   recover(values, stats, reals);
 }
 
-template class FlatExecutor<float>;
-template class FlatExecutor<double>;
+template <class Real>
+std::unique_ptr<const Executor<Real>> make_flat_executor(const FlatPlanData& data) {
+  return std::make_unique<FlatExecutor<Real>>(data);
+}
+template std::unique_ptr<const Executor<float>> make_flat_executor(const FlatPlanData&);
+template std::unique_ptr<const Executor<double>> make_flat_executor(const FlatPlanData&);
 
 }  // namespace sfft::detail::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the ring of a GPU's workspace full: submits parts whenever it has room, before it waits for the
 // current frame's spectrum.
-#include "sfft/tracking/run_ahead.hpp"
+#include "sfft/tracking/frame_pipeline.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -22,9 +22,9 @@ constexpr std::size_t kParts = 4;
 }  // namespace
 
 template <class Real>
-void RunAhead<Real>::use(const Plan<Real>& plan) {
-  if (again(plan)) return;
-  forget();
+void FramePipeline<Real>::use(const Plan<Real>& plan) {
+  if (resubmit(plan)) return;
+  cancel();
   inside(workspace_).fit(inside(plan).design);
   plan_ = plan;
 }
@@ -32,11 +32,11 @@ void RunAhead<Real>::use(const Plan<Real>& plan) {
 /// Transforms the frames that are ahead again, with a plan that has another reference. False: they must be
 /// submitted again.
 template <class Real>
-bool RunAhead<Real>::again(const Plan<Real>& plan) noexcept {
+bool FramePipeline<Real>::resubmit(const Plan<Real>& plan) noexcept {
   if (first_ == end_ || !overlaps() || inside(plan).design != inside(plan_).design) return false;
   try {
-    const std::size_t count = inside(plan).design->device->again(
-        spectra_[first_ % spectra_.size()], inside(plan).device_reference.get(), *inside(workspace_).device);
+    const std::size_t count = inside(plan).design->executor->resubmit(
+        spectra_[first_ % spectra_.size()], inside(plan).reference.get(), *inside(workspace_).state);
     if (count != end_ - first_) return false;
   } catch (const std::exception&) {  // take() reports a failure that persists
     return false;
@@ -48,92 +48,92 @@ bool RunAhead<Real>::again(const Plan<Real>& plan) noexcept {
 
 /// Number of frames in a part that the GPU transforms asynchronously; 0: the plan does not overlap.
 template <class Real>
-std::size_t RunAhead<Real>::part() const noexcept {
-  const auto& device = inside(plan_).design->device;
-  return device ? device->part_ahead() : 0;
+std::size_t FramePipeline<Real>::part() const noexcept {
+  return inside(plan_).design->executor->part_ahead();
 }
 
 template <class Real>
-bool RunAhead<Real>::overlaps() const noexcept {
+bool FramePipeline<Real>::overlaps() const noexcept {
   return part() > 0;
 }
 
 template <class Real>
-void RunAhead<Real>::forget() noexcept {
-  if (done_ < end_) inside(plan_).design->device->abandon(*inside(workspace_).device);
+void FramePipeline<Real>::cancel() noexcept {
+  if (done_ < end_) inside(plan_).design->executor->cancel(*inside(workspace_).state);
   first_ = done_ = end_ = 0;
 }
 
 template <class Real>
-void RunAhead<Real>::collect() noexcept {
-  const DevicePlan<Real>* const device = inside(plan_).design->device.get();
+void FramePipeline<Real>::poll() noexcept {
+  const PlanExecutor<Real>* const executor = inside(plan_).design->executor.get();
   try {
-    while (done_ < end_ && device->ready(*inside(workspace_).device))
-      done_ += device->finish(*inside(workspace_).device);
+    while (done_ < end_ && executor->ready(*inside(workspace_).state))
+      done_ += executor->wait(*inside(workspace_).state);
   } catch (const std::exception&) {
-    forget();
+    cancel();
     alone_ = true;
   }
 }
 
 /// Allocates the ring. Call only while nothing is ahead.
 template <class Real>
-void RunAhead<Real>::fit(std::size_t spectra) {
+void FramePipeline<Real>::fit(std::size_t spectra) {
   first_ = done_ = end_ = 0;
   if (spectra_.size() >= spectra) return;
   spectra_.resize(spectra);
-  owners_.resize(spectra);
 }
 
 template <class Real>
-void RunAhead<Real>::take(std::span<const SignalView> frames, std::size_t wanted, std::size_t max,
-                          Spectrum<Real>& spectrum) {
-  if (first_ < end_ && owner(first_) != frames[0].data()) forget();
+void FramePipeline<Real>::take(const StreamFrames& frames, std::size_t wanted, std::size_t max,
+                               Spectrum<Real>& spectrum) {
+  if (first_ < end_ && number_ != frames.number) cancel();
   try {
     if (overlaps()) {
-      begin_parts(frames, std::min(wanted, max), std::min(max, frames.size()));
-      await_first();
+      submit_parts(frames, std::min(wanted, max), std::min(max, frames.size()));
+      wait_for_first();
     } else if (first_ == end_ && max > 1 && !alone_) {
-      execute_together(frames.first(std::min({max, frames.size(), kLongestRun})));
+      execute_together(frames.views.first(std::min({max, frames.size(), kLongestRun})));
+      number_ = frames.number;
     }
   } catch (const std::exception&) {
-    forget();
+    cancel();
     alone_ = true;
   }
-  if (first_ < done_) return std::swap(spectrum, spectra_[first_++ % spectra_.size()]);
-  plan_.execute(frames[0], spectrum, workspace_);
+  if (first_ == done_) return plan_.execute(frames.front(), spectrum, workspace_);
+  std::swap(spectrum, spectra_[first_++ % spectra_.size()]);
+  ++number_;
 }
 
 template <class Real>
-void RunAhead<Real>::execute_together(std::span<const SignalView> frames) {
+void FramePipeline<Real>::execute_together(std::span<const SignalView> frames) {
   fit(frames.size());
   plan_.execute(frames, std::span(spectra_).first(frames.size()), workspace_);
-  for (std::size_t i = 0; i < frames.size(); ++i) owner(i) = frames[i].data();
   done_ = end_ = frames.size();
 }
 
 template <class Real>
-void RunAhead<Real>::begin(std::span<const SignalView> frames, std::size_t max) noexcept {
+void FramePipeline<Real>::submit(const StreamFrames& frames, std::size_t max) noexcept {
   if (!overlaps()) return;
   max = std::min(max, frames.size());
-  begin_parts(frames, 0, max - max % part());
+  submit_parts(frames, 0, max - max % part());
 }
 
 template <class Real>
-void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t wanted,
-                                 std::size_t max) noexcept {
+void FramePipeline<Real>::submit_parts(const StreamFrames& frames, std::size_t wanted,
+                                       std::size_t max) noexcept {
   if (max == 0 || alone_) return;
-  if (first_ < end_ && owner(first_) != frames[0].data()) forget();
+  if (first_ < end_ && number_ != frames.number) cancel();
+  number_ = frames.number;
   try {
-    fill_ring(frames, wanted, max);
+    fill_ring(frames.views, wanted, max);
   } catch (const std::exception&) {
-    forget();
+    cancel();
     alone_ = true;
   }
 }
 
 template <class Real>
-void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t max) {
+void FramePipeline<Real>::fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t max) {
   if (first_ == end_) {
     if (max < 2) return;  // execute() has less latency for a single frame
     fit(kParts * part());
@@ -145,27 +145,27 @@ void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t w
     // A part of a few frames takes as long as a whole one, so all parts but the last wait for more room.
     if (count < std::min({part(), max - known, to_wrap})) return;
     if (known >= wanted && count < std::min(part(), to_wrap)) return;
-    count = begin_part(frames.subspan(known, count));
+    count = submit_part(frames.subspan(known, count));
     if (count == 0) return;
     end_ += count;
   }
 }
 
 template <class Real>
-void RunAhead<Real>::prepare(std::span<const SignalView> frames) {
+void FramePipeline<Real>::prepare(std::span<const SignalView> frames) {
   if (!overlaps()) return;
-  forget();
+  cancel();
   fill_ring(frames, frames.size(), frames.size());
   for (Spectrum<Real>& spectrum : spectra_) inside(plan_).prepare(spectrum);
   while (first_ < end_) {
-    await_first();
+    wait_for_first();
     first_ = done_;
   }
 }
 
 /// Returns how many of the frames were submitted.
 template <class Real>
-std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
+std::size_t FramePipeline<Real>::submit_part(std::span<const SignalView> frames) {
   frames = frames.first(usable(frames));
   if (frames.empty()) return 0;
   const PlanImpl<Real>& plan = inside(plan_);
@@ -175,15 +175,14 @@ std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
   WorkspaceImpl& workspace = inside(workspace_);
   workspace.fit(plan.design);
   workspace.fit_threads(plan.design->threads);
-  const std::size_t begun = plan.design->device->begin(frames, spectra, plan.device_reference.get(),
-                                                       *workspace.device, workspace.pool.get());
-  for (std::size_t i = 0; i < begun; ++i) owner(end_ + i) = frames[i].data();
+  const std::size_t begun = plan.design->executor->submit(frames, spectra, plan.reference.get(),
+                                                          *workspace.state, workspace.pool.get());
   return begun;
 }
 
 /// Number of frames before the first one that the plan rejects.
 template <class Real>
-std::size_t RunAhead<Real>::usable(std::span<const SignalView> frames) const noexcept {
+std::size_t FramePipeline<Real>::usable(std::span<const SignalView> frames) const noexcept {
   std::size_t count = 0;
   try {
     for (; count < frames.size(); ++count) inside(plan_).check(frames[count]);
@@ -193,15 +192,15 @@ std::size_t RunAhead<Real>::usable(std::span<const SignalView> frames) const noe
 }
 
 template <class Real>
-void RunAhead<Real>::await_first() {
+void FramePipeline<Real>::wait_for_first() {
   while (first_ == done_ && first_ < end_) {
-    const std::size_t more = inside(plan_).design->device->finish(*inside(workspace_).device);
+    const std::size_t more = inside(plan_).design->executor->wait(*inside(workspace_).state);
     if (more == 0) throw Error(ErrorCode::device, "frames that were under way on the GPU are lost");
     done_ += more;
   }
 }
 
-template class RunAhead<float>;
-template class RunAhead<double>;
+template class FramePipeline<float>;
+template class FramePipeline<double>;
 
 }  // namespace sfft::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds an executor of kernels/cuda to a plan: uploads the reference, launches on frames in device memory,
 // and sends frames in host memory through the ring.
-#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/plan_executor.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -11,7 +11,6 @@
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/executors/exact.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
-#include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/cuda/stages/pack.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
@@ -21,7 +20,6 @@
 #include "sfft/plan/device_dense_path.hpp"
 #include "sfft/plan/host_frames.hpp"
 #include "sfft/plan/host_ring.hpp"
-#include "sfft/plan/reference_memory.hpp"
 
 namespace sfft::detail {
 
@@ -29,66 +27,25 @@ static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(ElementT
 static_assert(sizeof(Quality) == sizeof(cuda::DeviceErrors));
 static_assert(sizeof(std::complex<float>) == sizeof(cuda::Complex<float>));
 
-std::string device_problem(int device) {
-  return cuda::unavailable(device);
-}
-
-DeviceTraits device_traits(int device) {
-  const cuda::DeviceInfo& info = cuda::device_info(device);
-  return {info.name, info.multiprocessors};
-}
-
-void check_devices(std::span<const int> devices) {
-  cuda::check_several({devices.begin(), devices.end()});
-}
-
-std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
-  static_cast<void>(cuda::device_info(device));  // throws the reason if there is no GPU
-  const cuda::DeviceScope scope(device);
-  const auto buffer = std::make_shared<cuda::PinnedBuffer>(bytes);
-  return {buffer, buffer->data()};
-}
-
-std::shared_ptr<std::byte> allocate_on_device(std::size_t bytes, int device) {
-  static_cast<void>(cuda::device_info(device));
-  const cuda::DeviceScope scope(device);
-  const auto buffer = std::make_shared<cuda::DeviceBuffer>(bytes);
-  return {buffer, buffer->data()};
-}
-
-std::shared_ptr<std::byte> allocate_managed(std::size_t bytes, int device) {
-  static_cast<void>(cuda::device_info(device));
-  const cuda::DeviceScope scope(device);
-  const auto buffer = std::make_shared<cuda::ManagedBuffer>(bytes);
-  return {buffer, buffer->data()};
-}
-
-void store_plane(const DevicePlane& plane, std::byte* to, int device) {
-  const cuda::DeviceScope scope(device);
-  cuda::launch_luma({plane.data, plane.width, plane.height, plane.pitch_bytes, plane.bits, plane.shift,
-                     plane.limited_range},
-                    to, nullptr);
-  cuda::synchronize(nullptr);
-}
-
 namespace {
 
 template <class Real>
-struct OwnWorkspace final : DeviceWorkspace {
+struct GpuWorkspace final : PlanWorkspace {
   std::unique_ptr<cuda::State> state;
   std::unique_ptr<HostRing<Real>> ring;  ///< made by the first execute() on host memory
   int frames = 1;
   int device = 0;
 
-  std::size_t bytes() const noexcept override { return state->scratch.bytes() + (ring ? ring->bytes() : 0); }
-  int capacity() const noexcept override { return frames; }
+  std::size_t device_bytes() const noexcept override {
+    return state->scratch.bytes() + (ring ? ring->bytes() : 0);
+  }
 };
 
 template <class Real>
-class OwnPlan final : public DevicePlan<Real> {
+class GpuExecutor final : public PlanExecutor<Real> {
  public:
-  OwnPlan(std::unique_ptr<const cuda::Executor<Real>> executor, const TemplateData& data,
-          const PlanOptions& options)
+  GpuExecutor(std::unique_ptr<const cuda::Executor<Real>> executor, const TemplateData& data,
+              const PlanOptions& options)
       : executor_(std::move(executor)),
         shape_(data.shape),
         k_(data.k()),
@@ -96,14 +53,15 @@ class OwnPlan final : public DevicePlan<Real> {
         transfer_(options.transfer),
         batch_(static_cast<std::size_t>(std::max(1, options.batch))) {}
 
+  Backend backend() const noexcept override { return Backend::cuda; }
   std::string describe() const override {
     return cuda::device_info(device_).name + ", " + executor_->describe();
   }
   bool takes_reference() const noexcept override { return executor_->taps() > 0; }
 
-  std::shared_ptr<const DeviceReference> make_reference(const SignalView& frame,
-                                                        std::span<const std::complex<double>> coefficients,
-                                                        double error) const override {
+  std::shared_ptr<const PlanReference> make_reference(const SignalView& frame,
+                                                      std::span<const std::complex<double>> coefficients,
+                                                      double error) const override {
     const cuda::DeviceScope scope(device_);
     const cuda::Stream stream = nullptr;
     const std::int64_t parts = is_complex(frame.type()) ? 2 : 1, last = executor_->witness_samples();
@@ -131,20 +89,21 @@ class OwnPlan final : public DevicePlan<Real> {
     return reference;
   }
 
-  std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const override {
+  std::unique_ptr<PlanWorkspace> make_workspace(int frames, int /*threads*/) const override {
     const cuda::DeviceScope scope(device_);
-    auto workspace = std::make_unique<OwnWorkspace<Real>>();
+    auto workspace = std::make_unique<GpuWorkspace<Real>>();
     workspace->frames = frames;
     workspace->device = device_;
     workspace->state = executor_->make_state(frames);
     return workspace;
   }
 
-  std::unique_ptr<DeviceWorkspace> refit(std::unique_ptr<DeviceWorkspace> old, int frames) const override {
-    auto* const own = dynamic_cast<OwnWorkspace<Real>*>(old.get());
+  std::unique_ptr<PlanWorkspace> refit(std::unique_ptr<PlanWorkspace> old, int frames,
+                                       int threads) const override {
+    auto* const own = dynamic_cast<GpuWorkspace<Real>*>(old.get());
     if (own == nullptr || own->device != device_) {
       old.reset();
-      return make_workspace(frames);
+      return make_workspace(frames, threads);
     }
     const cuda::DeviceScope scope(device_);
     if (own->ring && own->ring->coefficients() != k_) own->ring.reset();
@@ -157,15 +116,14 @@ class OwnPlan final : public DevicePlan<Real> {
   }
 
   void enqueue(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
-               const DeviceReference* reference, DeviceWorkspace& workspace,
-               CUstream_st* stream) const override {
+               const PlanReference* reference, PlanWorkspace& workspace, CUstream_st* stream) const override {
     const cuda::DeviceScope scope(device_);
-    executor_->enqueue(batch(frames, spectra, reference), *static_cast<OwnWorkspace<Real>&>(workspace).state,
-                       stream);
+    executor_->enqueue(make_batch<Real>(frames, spectra, reference, shape_.points()),
+                       *static_cast<GpuWorkspace<Real>&>(workspace).state, stream);
   }
 
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
-               const DeviceReference* reference, DeviceWorkspace& workspace,
+               const PlanReference* reference, PlanWorkspace& workspace,
                cpu::ThreadPool* pool) const override {
     with_host_frames(reference, workspace, pool,
                      [&](HostFrames<Real> host) { host.execute(frames, spectra); });
@@ -174,33 +132,33 @@ class OwnPlan final : public DevicePlan<Real> {
   std::size_t part_ahead() const noexcept override {
     return executor_->sample_indices().empty() ? 0 : part_of_stream(batch_);
   }
-  std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
-                    const DeviceReference* reference, DeviceWorkspace& workspace,
-                    cpu::ThreadPool* pool) const override {
+  std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                     const PlanReference* reference, PlanWorkspace& workspace,
+                     cpu::ThreadPool* pool) const override {
     std::size_t begun = 0;
     with_host_frames(reference, workspace, pool, [&](HostFrames<Real> host) {
-      begun = host.begin(frames, spectra, std::max<std::size_t>(1, part_ahead()));
+      begun = host.submit(frames, spectra, std::max<std::size_t>(1, part_ahead()));
     });
     return begun;
   }
-  std::size_t again(const Spectrum<Real>& first, const DeviceReference* reference,
-                    DeviceWorkspace& workspace) const override {
+  std::size_t resubmit(const Spectrum<Real>& first, const PlanReference* reference,
+                       PlanWorkspace& workspace) const override {
     std::size_t count = 0;
     with_host_frames(reference, workspace, nullptr,
-                     [&](HostFrames<Real> host) { count = host.again(first); });
+                     [&](HostFrames<Real> host) { count = host.resubmit(first); });
     return count;
   }
-  bool ready(DeviceWorkspace& workspace) const override {
-    const auto& own = static_cast<const OwnWorkspace<Real>&>(workspace);
+  bool ready(PlanWorkspace& workspace) const override {
+    const auto& own = static_cast<const GpuWorkspace<Real>&>(workspace);
     return own.ring && own.ring->ready();
   }
-  std::size_t finish(DeviceWorkspace& workspace) const override {
+  std::size_t wait(PlanWorkspace& workspace) const override {
     const cuda::DeviceScope scope(device_);
-    auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
+    auto& own = static_cast<GpuWorkspace<Real>&>(workspace);
     return own.ring ? own.ring->await_some() : 0;
   }
-  void abandon(DeviceWorkspace& workspace) const noexcept override {
-    auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
+  void cancel(PlanWorkspace& workspace) const noexcept override {
+    auto& own = static_cast<GpuWorkspace<Real>&>(workspace);
     if (own.ring) own.ring->abandon();
   }
 
@@ -211,37 +169,13 @@ class OwnPlan final : public DevicePlan<Real> {
   }
 
   template <class Action>
-  void with_host_frames(const DeviceReference* reference, DeviceWorkspace& workspace, cpu::ThreadPool* pool,
+  void with_host_frames(const PlanReference* reference, PlanWorkspace& workspace, cpu::ThreadPool* pool,
                         const Action& action) const {
     const cuda::DeviceScope scope(device_);
-    auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
+    auto& own = static_cast<GpuWorkspace<Real>&>(workspace);
     if (!own.ring) own.ring = std::make_unique<HostRing<Real>>(k_);
-    const typename HostFrames<Real>::MakeBatch make_batch =
-        [&](const DeviceFrames& device, const typename Plan<Real>::DeviceSpectra& results) {
-          return batch(device, results, reference);
-        };
-    action(
-        HostFrames<Real>(*executor_, shape_, transfer_, *own.ring, *own.state, own.frames, make_batch, pool));
-  }
-
-  cuda::Batch<Real> batch(const DeviceFrames& frames, const typename Plan<Real>::DeviceSpectra& spectra,
-                          const DeviceReference* reference) const {
-    cuda::Batch<Real> out;
-    out.frames = frames.data;
-    out.type = static_cast<cuda::Element>(frames.type);
-    out.frame_pitch = frames.pitch == 0 ? shape_.points() : frames.pitch;
-    out.count = static_cast<int>(frames.count);
-    out.values = reinterpret_cast<cuda::Complex<Real>*>(spectra.values);
-    out.standard_error = spectra.standard_error;
-    out.errors = reinterpret_cast<cuda::DeviceErrors*>(spectra.errors);
-    if (reference != nullptr) {
-      const auto& own = static_cast<const ReferenceMemory<Real>&>(*reference);
-      out.reference_samples = own.samples();
-      out.reference_witness = own.witness();
-      out.reference_values = own.values();
-      out.reference_error = own.error();
-    }
-    return out;
+    action(HostFrames<Real>(*executor_, shape_, transfer_, *own.ring,
+                            {*own.state, own.frames, reference, pool}));
   }
 
   std::unique_ptr<const cuda::Executor<Real>> executor_;
@@ -282,15 +216,15 @@ int frames_of_launch(const PlanOptions& options) {
 }
 
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> tables,
-                                                    const TemplateData& data, const PlanOptions& options) {
+std::unique_ptr<const PlanExecutor<Real>> sparse_plan(cuda::BinningTables<Real> tables,
+                                                      const TemplateData& data, const PlanOptions& options) {
   auto executor = std::make_unique<cuda::SparseExecutor<Real>>(
       std::move(tables), cuda::device_info(options.device.gpu_number()), frames_of_launch(options));
   step_done("tables: executor");
   if (options.compiled_for)
     executor->compile_for(static_cast<cuda::Element>(*options.compiled_for),
                           cuda::device_info(options.device.gpu_number()));
-  return std::make_unique<OwnPlan<Real>>(std::move(executor), data, options);
+  return std::make_unique<GpuExecutor<Real>>(std::move(executor), data, options);
 }
 
 /// Transforms a frame in double and rounds its spectrum.
@@ -339,63 +273,68 @@ cuda::DenseEngines<Real> quick_engines(cuda::DenseEngines<Real> others) {
   return others;
 }
 
+template <class Real>
+class GpuExecutors final : public ExecutorMaker<Real> {
+ public:
+  using typename ExecutorMaker<Real>::Made;
+
+  Made comb(const CombData& comb, const PlanTables& tables) const override {
+    const auto& [errors, witness, support, data, options] = tables;
+    const cuda::DeviceScope scope(options.device.gpu_number());
+    // A witness of several blocks uses staged kernels, which gain nothing from halving.
+    const int side = witness.blocks() > 1
+                         ? -1
+                         : cuda::dimension_to_halve(comb, cuda::device_info(options.device.gpu_number()),
+                                                    frames_of_launch(options));
+    if (side < 0)
+      return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
+    const HalvedComb half = halved(comb, side);
+    step_done("tables: halve");
+    return sparse_plan<Real>({half.data, *data.support, flags_of(support), errors, witness, half.tail}, data,
+                             options);
+  }
+
+  Made flat(const FlatPlanData& flat, const PlanTables& tables) const override {
+    const auto& [errors, witness, support, data, options] = tables;
+    const cuda::DeviceScope scope(options.device.gpu_number());
+    return sparse_plan<Real>({flat, *data.support, flags_of(support), errors, witness}, data, options);
+  }
+
+  Made direct(const PlanTables& tables) const override {
+    const TemplateData& data = tables.data;
+    const cuda::DeviceScope scope(tables.options.device.gpu_number());
+    return std::make_unique<GpuExecutor<Real>>(
+        std::make_unique<cuda::DirectExecutor<Real>>(data.shape.points(), static_cast<int>(data.k()),
+                                                     data.real, direct_table(data.shape, *data.support),
+                                                     flags_of(tables.support)),
+        data, tables.options);
+  }
+
+  Made dense(const PlanTables& tables) const override {
+    const TemplateData& data = tables.data;
+    const PlanOptions& options = tables.options;
+    const cuda::DeviceScope scope(options.device.gpu_number());
+    const DenseProblem frame =
+        make_problem(data.shape, data.real, {.device = Device::gpu(options.device.gpu_number())});
+    const DenseKey key = dense_key(data, options);
+    std::vector<cuda::DensePick> picks;
+    for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});
+    cuda::DenseEngines<Real> engines = remembered_engines<Real>(key.problem, key.match);
+    if (options.path == Path::dense && options.effort == PlanEffort::quick && options.batch == 1)
+      engines = quick_engines<Real>(std::move(engines));
+    return std::make_unique<GpuExecutor<Real>>(
+        std::make_unique<cuda::DenseExecutor<Real>>(frame, std::move(engines), picks,
+                                                    flags_of(tables.support)),
+        data, options);
+  }
+};
+
 }  // namespace
 
 template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, const ErrorTable& errors,
-                                                         const WitnessData& witness,
-                                                         const SupportSet& support, const TemplateData& data,
-                                                         const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device.gpu_number());
-  // A witness of several blocks uses staged kernels, which gain nothing from halving.
-  const int side = witness.blocks() > 1
-                       ? -1
-                       : cuda::dimension_to_halve(comb, cuda::device_info(options.device.gpu_number()),
-                                                  frames_of_launch(options));
-  if (side < 0)
-    return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
-  const HalvedComb half = halved(comb, side);
-  step_done("tables: halve");
-  return sparse_plan<Real>({half.data, *data.support, flags_of(support), errors, witness, half.tail}, data,
-                           options);
-}
-
-template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& flat, const ErrorTable& errors,
-                                                         const WitnessData& witness,
-                                                         const SupportSet& support, const TemplateData& data,
-                                                         const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device.gpu_number());
-  return sparse_plan<Real>({flat, *data.support, flags_of(support), errors, witness}, data, options);
-}
-
-template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan(const SupportSet& support,
-                                                                const TemplateData& data,
-                                                                const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device.gpu_number());
-  return std::make_unique<OwnPlan<Real>>(std::make_unique<cuda::DirectExecutor<Real>>(
-                                             data.shape.points(), static_cast<int>(data.k()), data.real,
-                                             direct_table(data.shape, *data.support), flags_of(support)),
-                                         data, options);
-}
-
-template <class Real>
-std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet& support,
-                                                               const TemplateData& data,
-                                                               const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device.gpu_number());
-  const DenseProblem frame =
-      make_problem(data.shape, data.real, {.device = Device::gpu(options.device.gpu_number())});
-  const DenseKey key = dense_key(data, options);
-  std::vector<cuda::DensePick> picks;
-  for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});
-  cuda::DenseEngines<Real> engines = remembered_engines<Real>(key.problem, key.match);
-  if (options.path == Path::dense && options.effort == PlanEffort::quick && options.batch == 1)
-    engines = quick_engines<Real>(std::move(engines));
-  return std::make_unique<OwnPlan<Real>>(
-      std::make_unique<cuda::DenseExecutor<Real>>(frame, std::move(engines), picks, flags_of(support)), data,
-      options);
+const ExecutorMaker<Real>& gpu_executors() {
+  static const GpuExecutors<Real> makers;
+  return makers;
 }
 
 template <class Real>
@@ -404,7 +343,9 @@ bool dense_kernels_are_tuned(const TemplateData& data, const PlanOptions& option
   return remembered_engines<Real>(key.problem, key.match).keep != nullptr;
 }
 
-SFFT_INSTANTIATE_DEVICE_PLANS(float)
-SFFT_INSTANTIATE_DEVICE_PLANS(double)
+template const ExecutorMaker<float>& gpu_executors();
+template const ExecutorMaker<double>& gpu_executors();
+template bool dense_kernels_are_tuned<float>(const TemplateData&, const PlanOptions&);
+template bool dense_kernels_are_tuned<double>(const TemplateData&, const PlanOptions&);
 
 }  // namespace sfft::detail

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the plan of a template on one backend: weighs the paths, keeps the decision or starts from a kept
 // one, and builds the tables.
-#pragma once
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,17 +12,11 @@
 #include "kernels/base/log.hpp"
 #include "kernels/base/run_scope.hpp"
 #include "kernels/base/step_trace.hpp"
-#include "kernels/cpu/executors/comb_executor.hpp"
-#include "kernels/cpu/executors/direct_executor.hpp"
-#include "kernels/cpu/executors/flat_executor.hpp"
 #include "kernels/cpu/platform/pool_loan.hpp"
-#include "kernels/cpu/small_fft/small_fft.hpp"
 #include "sfft/error.hpp"
-#include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_costs.hpp"
 #include "sfft/plan/plan_impl.hpp"
-#include "sfft/plan/shared_device_plan.hpp"
 #include "sfft/template_access.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/data/support_set.hpp"
@@ -35,14 +27,16 @@
 
 namespace sfft::detail {
 
+namespace {
+
 /// Maximum k·N of the direct path, which is the size of its twiddle tables. Above it, the path is never the
 /// fastest.
-inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
+constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
 /// Without a requested accuracy, a comb must take at most this fraction of the time of a dense transform,
 /// which has no error.
-inline constexpr double kWorthAnError = 2.0 / 3;
+constexpr double kWorthAnError = 2.0 / 3;
 /// With more threads, waiting for them costs more than they save.
-inline constexpr int kMaxPlanningThreads = 8;
+constexpr int kMaxPlanningThreads = 8;
 
 template <class Real>
 class Designer {
@@ -60,7 +54,6 @@ class Designer {
     PlanInfo& info = design_->info;
     design_->threads = thread_count(options_.threads);
     design_->mean_coefficient = support_.mean_coefficient;
-    if (data_.real) design_->self_conjugate = support_.self_conjugate();
     on_device_ = options_.device.backend() == Backend::cuda;
     info.backend = on_device_ ? Backend::cuda : Backend::cpu;
     design_->batch = options_.batch;
@@ -73,7 +66,8 @@ class Designer {
     if (!use_kept(key)) choose();
     design_->decisions.push_back(decision(key));
     if (info.path == Path::direct || info.path == Path::dense) info.reference = false;
-    finish_errors();
+    info.engine = design_->executor->describe();
+    design_->error_model = errors_.model;
     info.bucket_count = info.buckets[0] * info.buckets[1] * info.buckets[2];
     info.samples_fraction = static_cast<double>(info.samples) / static_cast<double>(data_.shape.points());
     for (Rejection& other : rejected_) {
@@ -86,37 +80,23 @@ class Designer {
   }
 
  private:
-  void finish_errors() {
-    if (design_->errors.gain.empty()) design_->errors = exact_errors(support_);
-    const ErrorTable& errors = design_->errors;
-    if (errors.unbiased()) {
-      for (const double gain : errors.gain) design_->root_gain.push_back(static_cast<Real>(std::sqrt(gain)));
-    } else {
-      design_->fit.assign(errors.fit.begin(), errors.fit.end());
-    }
-  }
-
   /// Adds check samples to a sparse path whose rows have the errors `rows`.
   void use_witness(RowErrors rows) {
-    design_->errors = make_error_table(support_, std::move(rows));
+    errors_ = make_error_table(support_, std::move(rows));
     if (options_.witness == PlanOptions::Witness::none) return;
     const bool trimmed = !prior_.least_squares();
     const std::int64_t blocks = costs_.witness_blocks();
     witness_ = on_device_ ? place_witness(support_, trimmed, options_.seed, blocks)
                           : make_witness(support_, trimmed, options_.seed, threads_.get(), blocks);
-    add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon(),
+    add_witness(errors_.model, support_, std::numeric_limits<Real>::epsilon(),
                 prior_.least_squares() ? TailKnowledge::white
                 : prior_.common_scale  ? TailKnowledge::guessed
                                        : TailKnowledge::measured);
     design_->info.witness_samples = static_cast<std::int64_t>(witness_.samples.size());
     design_->info.samples += design_->info.witness_samples;
-    design_->errors.model.witness_share =
+    errors_.model.witness_share =
         static_cast<double>(design_->info.witness_samples) / static_cast<double>(design_->info.samples);
-    if (on_device_) {
-      design_->witness_places = witness_;
-    } else {
-      design_->witness = cpu::Witness<Real>(witness_);
-    }
+    if (on_device_) design_->witness_places = witness_;
   }
 
   /// Computes the shortest burst that the plan sees, from the samples that `plan` and the witness read.
@@ -360,12 +340,7 @@ class Designer {
     step_done("plan: witness, errors");
     measure_bursts(comb_->data);
     step_done("plan: bursts");
-    if (on_device_)
-      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
-        return make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, own);
-      }));
-    info.engine = fmt::format("built-in {}", cpu::isa_name());
-    design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data);
+    design_->executor = executors().comb(comb_->data, tables());
   }
 
   void use_flat(std::string reason) {
@@ -380,12 +355,7 @@ class Designer {
     info.reason = std::move(reason);
     use_witness({flat_->noise_gain, {}, {}, 1});
     measure_bursts(*flat_);
-    if (on_device_)
-      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
-        return make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, own);
-      }));
-    info.engine = fmt::format("built-in {}", cpu::isa_name());
-    design_->executor = std::make_unique<cpu::FlatExecutor<Real>>(*flat_);
+    design_->executor = executors().flat(*flat_, tables());
   }
 
   void use_direct(std::string reason, double us) {
@@ -394,14 +364,7 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = us;
     info.reason = std::move(reason);
-    if (on_device_)
-      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
-        return make_direct_device_plan<Real>(support_, data_, own);
-      }));
-    info.engine = "sum";
-    auto executor = std::make_unique<cpu::DirectExecutor<Real>>(data_.shape, *data_.support);
-    design_->errors = make_error_table(support_, {executor->rounding_power(), {}, {}, 0});
-    design_->executor = std::move(executor);
+    design_->executor = executors().direct(tables());
   }
 
   void use_dense(std::string reason) {
@@ -410,19 +373,14 @@ class Designer {
     info.samples = data_.shape.points();
     info.predicted_us = info.predicted_dense_us;
     info.reason = std::move(reason);
-    if (on_device_)
-      return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
-        return make_dense_device_plan<Real>(support_, data_, own);
-      }));
-    auto executor = std::make_unique<DenseExecutor<Real>>(data_, design_->threads);
-    info.engine = executor->plan().engine_name();
-    design_->executor = std::move(executor);
+    design_->executor = executors().dense(tables());
   }
 
-  void set_device(std::unique_ptr<const DevicePlan<Real>> plan) {
-    design_->info.engine = plan->describe();
-    design_->device = std::move(plan);
+  const ExecutorMaker<Real>& executors() const {
+    if (!on_device_) return cpu_executors<Real>();
+    return options_.device.several() ? several_gpu_executors<Real>() : gpu_executors<Real>();
   }
+  PlanTables tables() const { return {errors_, witness_, support_, data_, options_}; }
 
   cpu::PoolLoan threads_;  ///< for planning; the first member, so that threads wake during construction
   const PlanOptions& options_;
@@ -437,6 +395,16 @@ class Designer {
   std::optional<FlatPlanData> flat_;
   double flat_us_ = 0, flat_error_ = 0;
   WitnessData witness_;
+  ErrorTable errors_;  ///< of a sparse path
 };
+
+}  // namespace
+
+template <class Real>
+std::shared_ptr<PlanDesign<Real>> design_on_backend(const Template& tmpl, const PlanOptions& options) {
+  return Designer<Real>(tmpl, options).design();
+}
+template std::shared_ptr<PlanDesign<float>> design_on_backend(const Template&, const PlanOptions&);
+template std::shared_ptr<PlanDesign<double>> design_on_backend(const Template&, const PlanOptions&);
 
 }  // namespace sfft::detail
