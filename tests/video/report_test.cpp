@@ -219,7 +219,7 @@ TEST(Run, FramesFitTheMemoryTheyMayUse) {
 }
 
 TEST(Run, APipeIsTakenForRecordedWhileItsFramesComeFasterThanTheyAreShown) {
-  Pace pace(25);  // one frame per 40 ms
+  DeliveryPace pace(25);  // one frame per 40 ms
   EXPECT_TRUE(pace.recorded()) << "until it is known better";
   const auto came = [&](std::initializer_list<double> intervals_us) {
     std::vector<DecodedFrame> frames(intervals_us.size());
@@ -236,7 +236,7 @@ TEST(Run, APipeIsTakenForRecordedWhileItsFramesComeFasterThanTheyAreShown) {
   EXPECT_FALSE(came({500000, 10, 10, 10})) << "a camera that stood still";
   EXPECT_TRUE(came({10, 10, 10}));
   EXPECT_FALSE(came({25000}));
-  EXPECT_FALSE(Pace(0).recorded()) << "nobody knows how fast they are shown";
+  EXPECT_FALSE(DeliveryPace(0).recorded()) << "nobody knows how fast they are shown";
 }
 
 TEST(Run, AnEmptySourceIsDamage) {

@@ -54,7 +54,7 @@ std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes
   return std::min(kMaxAhead, room / std::max<std::size_t>(1, frame_bytes));
 }
 
-void Pace::note(std::span<const DecodedFrame> frames) noexcept {
+void DeliveryPace::note(std::span<const DecodedFrame> frames) noexcept {
   constexpr double kMuchFaster = 0.5;
   double us = 0;
   for (const DecodedFrame& frame : frames) us += frame.decode_us;

@@ -45,13 +45,13 @@ std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes
 
 /// Decides whether a live source that may be a recording delivers its latest frames faster than real time. If
 /// so, no viewer waits for a single frame, and batches may be full.
-class Pace {
+class DeliveryPace {
  public:
   /// The longest time for which a frame waits for others.
   static constexpr std::chrono::milliseconds kMaxWait{250};
 
   /// `fps`: nominal frames per second; 0: unknown. A source of unknown rate never counts as a recording.
-  explicit Pace(double fps) : recorded_(fps > 0), shown_us_(fps > 0 ? 1e6 / fps : 0) {}
+  explicit DeliveryPace(double fps) : recorded_(fps > 0), shown_us_(fps > 0 ? 1e6 / fps : 0) {}
   /// Notes frames that came together. Each `decode_us` includes the wait for input.
   void note(std::span<const DecodedFrame> frames) noexcept;
   bool recorded() const noexcept { return recorded_; }
