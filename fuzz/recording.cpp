@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "video/sources/file_end.hpp"
+#include "video/sources/recording_end.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   static const int file = ::memfd_create("recording", 0);

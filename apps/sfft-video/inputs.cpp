@@ -10,7 +10,7 @@
 
 #include "video/sources/image_list.hpp"
 #include "video/sources/masked_url.hpp"
-#include "video/sources/sequence.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::apps {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests cameras that are unplugged, return with other pictures, freeze, or stay away.
-#include "video/sources/camera_source.hpp"
+#include "video/sources/reconnection.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which missing pictures can be detected from the numbers of the others.
-#include "video/sources/picture_order.hpp"
+#include "video/sources/damage_watch.hpp"
 
 #include <gtest/gtest.h>
 

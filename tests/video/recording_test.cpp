@@ -13,7 +13,7 @@
 #include "tests/support/recording.hpp"
 #include "video/pipeline/run.hpp"
 #include "video/report/report.hpp"
-#include "video/sources/file_end.hpp"
+#include "video/sources/recording_end.hpp"
 
 namespace sfft::video::recording_test {
 namespace {

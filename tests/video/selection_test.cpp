@@ -11,7 +11,7 @@
 
 #include "tests/support/throws.hpp"
 #include "video/report/reconstruction.hpp"
-#include "video/sources/selected_source.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::video::selection_test {
 namespace {

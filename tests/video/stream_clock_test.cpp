@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the times of live streams that freeze, are delayed in transit, or return.
-#include "video/sources/stream_clock.hpp"
+#include "video/sources/frame_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -225,7 +225,8 @@ class Reading {
   /// Passes frames to the GPU as they come. The batch is pushed some frames later, when the GPU has finished
   /// it.
   void hand_over(Decoder& decoder, const Batching& batching) {
-    const auto until = source_.live() ? std::chrono::steady_clock::now() + DeliveryPace::kMaxWait : Decoder::kNever;
+    const auto until =
+        source_.live() ? std::chrono::steady_clock::now() + DeliveryPace::kMaxWait : Decoder::kNever;
     constexpr std::size_t kTimes = 2, kMore = 4;
     const std::size_t step = (batching.max + kTimes - 1) / kTimes;
     std::size_t wanted = 0;
@@ -301,7 +302,7 @@ class Reading {
   RunReport& report_;
   SpectrumSink* sink_;
   std::optional<SegmentRun> run_;
-  DeliveryPace pace_;            ///< only for a live source that may be a recording
+  DeliveryPace pace_;    ///< only for a live source that may be a recording
   std::int64_t wanted_;  ///< frames to learn from; 1 with a given template
   std::vector<Frame> first_;
   Frame like_;                    ///< a frame of the run's format, without samples

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAII for allocations by FFmpeg's libraries, and texts for their errors. Only for builds with FFmpeg.
+// RAII for allocations by FFmpeg's libraries, texts for their errors, and decoding on an NVIDIA GPU through
+// libavcodec's hwaccel `cuda`. Only for builds with FFmpeg.
 #pragma once
 
 extern "C" {
@@ -13,6 +14,8 @@ extern "C" {
 #include <new>
 #include <span>
 #include <string>
+
+#include "sfft/plan/device_pictures.hpp"
 
 namespace sfft::video::libav {
 
@@ -64,3 +67,19 @@ inline std::span<const std::uint8_t> new_parameters(const AVPacket& packet) {
 }
 
 }  // namespace sfft::video::libav
+
+namespace sfft::video::nvdec {
+
+/// Configures a decoder that is not open yet to decode on a GPU. Returns the reason if that is impossible,
+/// else an empty string. Only the first picture shows whether the GPU supports the recording; if not, the CPU
+/// decodes it.
+std::string attach(AVCodecContext& decoder, const AVCodec& codec, int device);
+
+/// Whether a picture is in GPU memory.
+bool holds(const AVFrame& picture);
+/// The luma of such a picture, in place.
+DevicePlane plane_of(const AVFrame& picture);
+/// A copy of such a picture in host memory.
+libav::Picture download(const AVFrame& picture);
+
+}  // namespace sfft::video::nvdec

@@ -16,7 +16,6 @@
 
 #include "kernels/base/host_resources.hpp"
 #include "video/sources/luma.hpp"
-#include "video/sources/nvdec.hpp"
 
 extern "C" {
 #include <libavutil/pixdesc.h>

@@ -14,7 +14,6 @@
 #include "sfft/plan/device_pictures.hpp"
 #include "video/sources/damage_watch.hpp"
 #include "video/sources/libav.hpp"
-#include "video/sources/packet_count.hpp"
 #include "video/sources/source.hpp"
 #include "video/sources/track.hpp"
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <optional>
 
-#include "video/sources/file_end.hpp"
 #include "video/sources/format_watch.hpp"
 #include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"

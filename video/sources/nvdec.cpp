@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures are in the GPU's primary context, which the CUDA runtime also uses, so kernels can read them in
 // place.
-#include "video/sources/nvdec.hpp"
+#include "video/sources/libav.hpp"
 
 #include <fmt/format.h>
 

@@ -15,10 +15,10 @@
 #include <opencv2/videoio.hpp>
 #include <vector>
 
-#include "video/sources/camera_source.hpp"
 #include "video/sources/image_list.hpp"
 #include "video/sources/masked_url.hpp"
 #include "video/sources/opencv_module.hpp"
+#include "video/sources/reconnection.hpp"
 #include "video/sources/recording_end.hpp"
 
 namespace sfft::video {

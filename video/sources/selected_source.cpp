@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads another source, skips frames before their samples are made, and crops regions.
-#include "video/sources/selected_source.hpp"
+#include "video/sources/source.hpp"
 
 #include <fmt/format.h>
 

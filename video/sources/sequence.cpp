@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the headers of all files, sorts those of one recorder by date, and links neighbours.
-#include "video/sources/sequence.hpp"
-
 #include "video/sources/source.hpp"
 
 #if SFFT_HAVE_LIBAV

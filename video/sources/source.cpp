@@ -11,9 +11,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "video/sources/descriptor_source.hpp"
 #include "video/sources/image_list.hpp"
-#include "video/sources/selected_source.hpp"
+#include "video/sources/y4m_source.hpp"
 #if SFFT_HAVE_OPENCV
 #include "video/sources/opencv_module.hpp"
 #endif

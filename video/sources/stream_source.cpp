@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "video/sources/format_watch.hpp"
+#include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"
 #include "video/sources/libav_source.hpp"
 #include "video/sources/masked_url.hpp"
 #include "video/sources/reconnection.hpp"
-#include "video/sources/stream_clock.hpp"
 
 namespace sfft::video {
 

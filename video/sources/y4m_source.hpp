@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads YUV4MPEG2, the uncompressed stream that FFmpeg and others write to pipes, without any library.
+// Reads YUV4MPEG2, the uncompressed stream that FFmpeg and others write to pipes, without any library. A
+// signal or another thread can end a blocked read of standard input or of a FIFO, whereas std::cin and
+// std::ifstream would keep waiting.
 #pragma once
 
 #include <cstdint>
@@ -18,5 +20,8 @@ namespace sfft::video {
 /// is not YUV4MPEG2 or is not supported.
 std::unique_ptr<FrameSource> open_y4m(std::istream& stream, const std::string& name,
                                       std::int64_t bytes = std::numeric_limits<std::int64_t>::max());
+
+std::unique_ptr<FrameSource> open_standard_input();
+std::unique_ptr<FrameSource> open_y4m_file(const std::string& path);
 
 }  // namespace sfft::video
