@@ -210,27 +210,29 @@ void measure(Batches& way, const DeviceRecording& recording, std::int64_t batch,
     return waited([&] { way.enqueue(0); });
   };
   const double one = median_of(kPasses, [&] { return waited([&] { way.enqueue(0); }); });
-  row.cold_us = 1e6 * median_of(kPasses, cold) / static_cast<double>(batch);
+  row.times.cold_us = 1e6 * median_of(kPasses, cold) / static_cast<double>(batch);
   constexpr int kWarm = 20;
-  row.warm_us = 1e6 / (kWarm * static_cast<double>(batch)) * median_of(kPasses, [&] {
-                  return waited([&] {
-                    for (int i = 0; i < kWarm; ++i) way.enqueue(0);
-                  });
-                });
-  row.frame_us = row.distinct_us = 1e6 / static_cast<double>(whole) * median_of(kPasses, [&] {
-                                     return waited([&] {
-                                       for (std::int64_t at = 0; at < whole; at += batch) way.enqueue(at);
-                                     });
-                                   });
-  if (way.k() > 0) row.learn_ms = 1e3 * median(learn);
-  row.plan_ms = 1e3 * median(plan) + (way.k() > 0 ? row.learn_ms : 0);
-  row.prepare_ms = 1e3 * std::max(0.0, median(first_spectra) - one);
-  row.first_use_ms = 1e3 * std::max(0.0, first_use - one);
-  row.total_ms = row.prepare_ms + 1e-3 * row.frame_us * static_cast<double>(recording.count());
+  row.times.warm_us = 1e6 / (kWarm * static_cast<double>(batch)) * median_of(kPasses, [&] {
+                        return waited([&] {
+                          for (int i = 0; i < kWarm; ++i) way.enqueue(0);
+                        });
+                      });
+  row.recording.costs.frame_us = row.times.distinct_us =
+      1e6 / static_cast<double>(whole) * median_of(kPasses, [&] {
+        return waited([&] {
+          for (std::int64_t at = 0; at < whole; at += batch) way.enqueue(at);
+        });
+      });
+  if (way.k() > 0) row.times.learn_ms = 1e3 * median(learn);
+  row.times.plan_ms = 1e3 * median(plan) + (way.k() > 0 ? row.times.learn_ms : 0);
+  row.recording.costs.prepare_ms = 1e3 * std::max(0.0, median(first_spectra) - one);
+  row.recording.costs.first_use_ms = 1e3 * std::max(0.0, first_use - one);
+  row.times.total_ms = row.recording.costs.prepare_ms +
+                       1e-3 * row.recording.costs.frame_us * static_cast<double>(recording.count());
   const std::vector<double> checked = errors(way, recording, whole - batch, batch);
   row.signals = static_cast<std::int64_t>(checked.size());
-  row.relative_l2 = median(checked);
-  row.worst_l2 = *std::max_element(checked.begin(), checked.end());
+  row.errors.relative_l2 = median(checked);
+  row.errors.worst_l2 = *std::max_element(checked.begin(), checked.end());
   row.samples_read = way.samples_read();
   row.detail = way.detail();
 }
@@ -262,16 +264,16 @@ void run_batch(const DeviceRecording& recording, std::int64_t batch, const Video
     progress.show(fmt::format("{}, {} frames a call: {}", recording.label, batch, way->name()));
     Row row;
     row.figure = "video_batched";
-    row.recording = recording.label;
+    row.recording.name = recording.label;
     row.contender = way->name();
     row.device = "cuda";
-    row.frames_in = "device";
+    row.recording.frames_in = "device";
     row.shape = recording.shape.to_string() + " real";
     row.points = row.nominal_points = recording.shape.points();
     row.k = way->k();
     row.planner = way->planner();
-    row.frames = recording.count();
-    row.batch = batch;
+    row.recording.frames = recording.count();
+    row.recording.batch = batch;
     try {
       measure(*way, recording, batch, row);
     } catch (const std::runtime_error& error) {

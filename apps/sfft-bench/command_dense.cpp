@@ -13,7 +13,6 @@
 
 #include "commands.hpp"
 #include "dense_run.hpp"
-#include "exact_spectrum.hpp"
 #include "fftw_plan.hpp"
 #include "progress.hpp"
 #include "run_control.hpp"
@@ -79,6 +78,54 @@ struct BuiltIn {
   }
 };
 
+#if SFFT_BENCH_FFTW
+
+template <class Wide, class Sample>
+std::vector<Wide> widened(const SignalView& signal) {
+  const auto* samples = static_cast<const Sample*>(signal.data());
+  return {samples, samples + signal.shape().points()};
+}
+
+/// The spectrum of single-precision samples, computed in double precision. Uses FFTW if this program has it,
+/// so that the built-in engine is not compared with itself; otherwise uses the built-in engine. Real signals
+/// give a half spectrum.
+std::vector<std::complex<double>> exact_spectrum(const SignalView& signal) {
+  const Shape& shape = signal.shape();
+  const std::vector<int> extents(shape.extents().begin(), shape.extents().end());
+  std::vector<std::complex<double>> spectrum;
+  const auto execute = [&](fftw_plan plan) {
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+  };
+  const auto output = [&](std::int64_t bins) {
+    spectrum.resize(static_cast<std::size_t>(bins));
+    return reinterpret_cast<fftw_complex*>(spectrum.data());
+  };
+  if (is_complex(signal.type())) {
+    auto samples = widened<std::complex<double>, std::complex<float>>(signal);
+    auto* in = reinterpret_cast<fftw_complex*>(samples.data());
+    auto* out = output(shape.points());
+    execute(fftw_plan_dft(shape.rank(), extents.data(), in, out, FFTW_FORWARD, FFTW_ESTIMATE));
+  } else {
+    auto samples = widened<double, float>(signal);
+    auto* out = output(shape.points() / extents.back() * (extents.back() / 2 + 1));
+    execute(fftw_plan_dft_r2c(shape.rank(), extents.data(), samples.data(), out, FFTW_ESTIMATE));
+  }
+  return spectrum;
+}
+
+#else
+
+std::vector<std::complex<double>> exact_spectrum(const SignalView& signal) {
+  const dense::Plan<double> exact(signal.shape(), !is_complex(signal.type()) ? Domain::real : Domain::complex,
+                                  {.engine = dense::Engine::built_in});
+  std::vector<std::complex<double>> spectrum(exact.spectrum_points());
+  exact.forward(signal, spectrum);
+  return spectrum;
+}
+
+#endif
+
 Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::complex<double>> reference) {
   Row row;
   row.figure = "dense";
@@ -92,12 +139,12 @@ Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::c
   row.skipped = run.skipped;
   if (!run.skipped.empty()) return row;
   row.signals = static_cast<std::int64_t>(run.warm_times.size());
-  row.missed = 0;
-  row.relative_l2 = row.worst_l2 = relative_error(run.output(), reference);
+  row.errors.missed = 0;
+  row.errors.relative_l2 = row.errors.worst_l2 = relative_error(run.output(), reference);
   row.samples_read = static_cast<double>(row.points);
-  row.plan_ms = 1e3 * run.plan_seconds;
-  row.cold_us = 1e6 * median(run.cold_times);
-  row.warm_us = 1e6 * median(run.warm_times);
+  row.times.plan_ms = 1e3 * run.plan_seconds;
+  row.times.cold_us = 1e6 * median(run.cold_times);
+  row.times.warm_us = 1e6 * median(run.warm_times);
   row.detail = run.detail;
   return row;
 }

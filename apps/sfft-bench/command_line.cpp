@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declares the options of the subcommands, and the examples in their help.
-#include "command_line.hpp"
+#include "commands.hpp"
 
 #include <fmt/format.h>
 

@@ -2,10 +2,11 @@
 // The subcommands with their parsed options.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "results.hpp"
+#include "report.hpp"
 #include "setting.hpp"
 
 namespace sfft::apps {
@@ -72,5 +73,21 @@ struct RunContext;
 /// Writes a separate file format. Returns whether all results were correct.
 bool run_technologies(const TechnologyOptions& options, const CommonOptions& common,
                       const RunContext& context);
+
+enum ExitCode : int { kFine = 0, kFailure = 1, kUsage = 2, kInput = 3, kGpu = 4, kInterrupted = 130 };
+
+struct CommandLine {
+  std::string subcommand;
+  CommonOptions common;
+  SparseOptions sparse;
+  NoiseOptions noise;
+  DenseOptions dense;
+  VideoOptions video;
+  TechnologyOptions technologies;
+};
+
+/// Fills `line`. Returns an exit code if there is nothing to run: after --help, and after wrong usage, which
+/// is reported.
+std::optional<int> parse(int argc, char** argv, CommandLine& line);
 
 }  // namespace sfft::apps

@@ -26,14 +26,6 @@ std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::s
   if (cpu) {
     add_dense_contenders(lineup, all);
     add_published_contenders(all);
-#if SFFT_BENCH_ORIGINAL
-    // This one runs only if named: it writes past its buffers, which must not spoil a long run of other
-    // contenders.
-    if (std::any_of(only.begin(), only.end(),
-                    [](const std::string& wanted) { return lower_case(wanted).starts_with("original"); })) {
-      add_original_contenders(all);
-    }
-#endif
     add_sfft_contenders(lineup, all);
   }
 #if SFFT_BENCH_CUDA

@@ -70,8 +70,7 @@ class Contender {
   double plan_seconds_ = 0;
 };
 
-/// The contenders in table order. `only`: see selected(). The original sFFT code is included only if `only`
-/// names it.
+/// The contenders in table order. `only`: see selected().
 std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only,
                                                         const Lineup& lineup, bool cpu, bool gpu);
 
@@ -82,7 +81,6 @@ Template known_template(const SparseCase& problem, const Device& device, int thr
 // Kinds of contenders, one file each.
 void add_dense_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders);
 void add_published_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
-void add_original_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_sfft_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders);
 void add_cuda_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 

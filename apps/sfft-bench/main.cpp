@@ -3,7 +3,7 @@
 // results.
 #include <fmt/format.h>
 
-#include "command_line.hpp"
+#include "commands.hpp"
 #include "run_control.hpp"
 #include "sfft/sfft.hpp"
 #include "video/sources/source.hpp"

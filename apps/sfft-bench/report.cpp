@@ -6,8 +6,10 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "bench/environment.hpp"
+#include "kernels/base/output_file.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_commit.hpp"
 
@@ -31,40 +33,40 @@ Json fields(const Row& row) {
           {"nominal_points", row.nominal_points},
           {"k", row.k},
           {"snr_db", number(row.snr_db)},
-          {"frames", row.frames},
+          {"frames", row.recording.frames},
           {"signals", row.signals},
-          {"missed", number(row.missed)},
-          {"relative_l2", number(row.relative_l2)},
-          {"worst_l2", number(row.worst_l2)},
-          {"mean_error", number(row.mean_error)},
-          {"noise_floor", number(row.noise_floor)},
+          {"missed", number(row.errors.missed)},
+          {"relative_l2", number(row.errors.relative_l2)},
+          {"worst_l2", number(row.errors.worst_l2)},
+          {"mean_error", number(row.errors.mean)},
+          {"noise_floor", number(row.errors.noise_floor)},
           {"samples_read", number(row.samples_read)},
-          {"plan_ms", number(row.plan_ms)},
-          {"cold_us", number(row.cold_us)},
-          {"warm_us", number(row.warm_us)},
-          {"total_ms", number(row.total_ms)},
+          {"plan_ms", number(row.times.plan_ms)},
+          {"cold_us", number(row.times.cold_us)},
+          {"warm_us", number(row.times.warm_us)},
+          {"total_ms", number(row.times.total_ms)},
           {"detail", row.detail},
           {"skipped", row.skipped},
           {"threads", row.threads},
           {"planner", row.planner},
           {"note", row.note},
-          {"learn_ms", number(row.learn_ms)},
-          {"distinct_us", number(row.distinct_us)},
-          {"recording", row.recording},
-          {"frames_in", row.frames_in},
-          {"batch", row.batch},
-          {"prepare_ms", number(row.prepare_ms)},
-          {"first_use_ms", number(row.first_use_ms)},
-          {"frame_us", number(row.frame_us)},
-          {"peer", row.peer},
-          {"peer_prepare_ms", number(row.peer_prepare_ms)},
-          {"peer_first_use_ms", number(row.peer_first_use_ms)},
-          {"peer_frame_us", number(row.peer_frame_us)},
-          {"break_even_frames", number(row.break_even_frames)},
-          {"break_even_first_use_frames", number(row.break_even_first_use_frames)},
-          {"break_even_kept_frames", number(row.break_even_kept_frames)},
-          {"ahead_until_frames", number(row.ahead_until_frames)},
-          {"crossed_frames", number(row.crossed_frames)}};
+          {"learn_ms", number(row.times.learn_ms)},
+          {"distinct_us", number(row.times.distinct_us)},
+          {"recording", row.recording.name},
+          {"frames_in", row.recording.frames_in},
+          {"batch", row.recording.batch},
+          {"prepare_ms", number(row.recording.costs.prepare_ms)},
+          {"first_use_ms", number(row.recording.costs.first_use_ms)},
+          {"frame_us", number(row.recording.costs.frame_us)},
+          {"peer", row.break_even.peer},
+          {"peer_prepare_ms", number(row.break_even.costs.prepare_ms)},
+          {"peer_first_use_ms", number(row.break_even.costs.first_use_ms)},
+          {"peer_frame_us", number(row.break_even.costs.frame_us)},
+          {"break_even_frames", number(row.break_even.frames)},
+          {"break_even_first_use_frames", number(row.break_even.first_use_frames)},
+          {"break_even_kept_frames", number(row.break_even.kept_frames)},
+          {"ahead_until_frames", number(row.break_even.ahead_until)},
+          {"crossed_frames", number(row.break_even.crossed)}};
 }
 
 std::string csv_field(const Json& value) {
@@ -105,6 +107,30 @@ std::string csv_text(const std::vector<Row>& rows) {
     text += line + "\n";
   }
   return text;
+}
+
+Results::Results(RunContext context, std::string json, std::string csv, bool quiet)
+    : context_(std::move(context)), json_(std::move(json)), csv_(std::move(csv)), table_(quiet) {
+  for (const std::string* path : {&json_, &csv_}) {
+    if (!path->empty()) const detail::OutputFile refused_before_the_work(*path);
+  }
+}
+
+void Results::add(const std::vector<Row>& group, bool shown) {
+  if (group.empty()) return;
+  if (shown) table_.print(group);
+  rows_.insert(rows_.end(), group.begin(), group.end());
+  write();
+}
+
+void Results::finish(const std::string& status) {
+  context_.status = status;
+  if (!rows_.empty() || status == "complete") write();
+}
+
+void Results::write() const {
+  if (!json_.empty()) detail::write_whole(json_, json_text(context_, rows_));
+  if (!csv_.empty()) detail::write_whole(csv_, csv_text(rows_));
 }
 
 }  // namespace sfft::apps

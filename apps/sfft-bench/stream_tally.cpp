@@ -86,58 +86,55 @@ void measure_preparation(FrameTransform& transform, const FrameBuffer& first, St
 Row stream_row(const StreamContext& context, const FrameTransform& transform, const StreamTally& tally) {
   Row row;
   row.figure = "video";
-  row.recording = context.recording;
+  row.recording.name = context.recording;
   row.contender = transform.name();
   row.device = transform.device();
-  row.frames_in = transform.frames_in();
+  row.recording.frames_in = transform.frames_in();
   row.threads = transform.threads();
   row.planner = transform.planner();
   row.note = thread_note(transform.threads());
   row.shape = context.shape.to_string() + " real";
   row.points = row.nominal_points = context.shape.points();
   row.k = transform.k();
-  row.frames = context.frames;
-  row.batch = 1;
+  row.recording.frames = context.frames;
+  row.recording.batch = 1;
   row.skipped = tally.skipped;
   if (!tally.skipped.empty()) return row;
   const bench::StreamCost cost = tally.cost();
   row.signals = static_cast<std::int64_t>(tally.errors.size());
-  row.relative_l2 = median(tally.errors);
-  row.worst_l2 = *std::max_element(tally.errors.begin(), tally.errors.end());
+  row.errors.relative_l2 = median(tally.errors);
+  row.errors.worst_l2 = *std::max_element(tally.errors.begin(), tally.errors.end());
   row.samples_read = transform.samples_read();
-  row.learn_ms = ms(tally.prepared.learn);
-  row.plan_ms = ms(tally.learned_and_planned());
-  row.prepare_ms = ms(cost.preparation);
-  row.first_use_ms = ms(tally.first_use_cost().preparation);
-  row.frame_us = us(cost.frame);
-  row.warm_us = us(median(tally.pushed));
-  row.cold_us = us(median(tally.cold));
-  row.distinct_us = us(median(tally.distinct));
-  row.total_ms = ms(tally.running_totals().back());
+  row.times.learn_ms = ms(tally.prepared.learn);
+  row.times.plan_ms = ms(tally.learned_and_planned());
+  row.recording.costs.prepare_ms = ms(cost.preparation);
+  row.recording.costs.first_use_ms = ms(tally.first_use_cost().preparation);
+  row.recording.costs.frame_us = us(cost.frame);
+  row.times.warm_us = us(median(tally.pushed));
+  row.times.cold_us = us(median(tally.cold));
+  row.times.distinct_us = us(median(tally.distinct));
+  row.times.total_ms = ms(tally.running_totals().back());
   row.detail = transform.detail();
   return row;
 }
 
 Row break_even_row(Row ours, const Row& peer) {
   ours.figure = "break_even";
-  ours.peer = peer.contender;
-  ours.peer_prepare_ms = peer.prepare_ms;
-  ours.peer_first_use_ms = peer.first_use_ms;
-  ours.peer_frame_us = peer.frame_us;
+  ours.break_even.peer = peer.contender;
+  ours.break_even.costs = peer.recording.costs;
   append(ours.note, peer.note == ours.note ? std::string() : peer.note);
-  const auto cost = [](double prepare_ms, double frame_us) {
-    return bench::StreamCost{1e3 * prepare_ms, frame_us};
+  const StreamCosts& here = ours.recording.costs;
+  const StreamCosts& there = peer.recording.costs;
+  const auto after = [&](double our_preparation_ms, double their_preparation_ms) {
+    return bench::break_even({1e3 * our_preparation_ms, here.frame_us},
+                             {1e3 * their_preparation_ms, there.frame_us});
   };
-  const bench::BreakEven even =
-      bench::break_even(cost(ours.prepare_ms, ours.frame_us), cost(peer.prepare_ms, peer.frame_us));
-  ours.break_even_frames = as_number(even.frames);
-  ours.ahead_until_frames = as_number(even.until);
+  const bench::BreakEven even = after(here.prepare_ms, there.prepare_ms);
+  ours.break_even.frames = as_number(even.frames);
+  ours.break_even.ahead_until = as_number(even.until);
   append(ours.note, even.reason);
-  ours.break_even_kept_frames =
-      as_number(bench::break_even(cost(ours.prepare_ms, ours.frame_us), cost(0, peer.frame_us)).frames);
-  ours.break_even_first_use_frames = as_number(
-      bench::break_even(cost(ours.first_use_ms, ours.frame_us), cost(peer.first_use_ms, peer.frame_us))
-          .frames);
+  ours.break_even.kept_frames = as_number(after(here.prepare_ms, 0).frames);
+  ours.break_even.first_use_frames = as_number(after(here.first_use_ms, there.first_use_ms).frames);
   return ours;
 }
 
@@ -150,7 +147,7 @@ std::vector<Row> break_even_rows(const std::vector<Row>& rows, const FrameTransf
       if (transforms[peer]->k() != 0 || !rows[peer].skipped.empty()) continue;
       if (rows[peer].device != rows[i].device) continue;
       even.push_back(break_even_row(rows[i], rows[peer]));
-      even.back().crossed_frames =
+      even.back().break_even.crossed =
           as_number(bench::crossing(tallies[i].running_totals(), tallies[peer].running_totals()));
     }
   }

@@ -28,16 +28,16 @@ std::string scientific(double value) {
 
 std::string heading(const Row& row) {
   if (row.figure == "video") {
-    return fmt::format("{}, {}: after frame {}", row.recording, row.shape, row.frames);
+    return fmt::format("{}, {}: after frame {}", row.recording.name, row.shape, row.recording.frames);
   }
   if (row.figure == "video_batched") {
-    return fmt::format("{}, {}: {} frames in the GPU's memory, {} per call", row.recording, row.shape,
-                       row.frames, row.batch);
+    return fmt::format("{}, {}: {} frames in the GPU's memory, {} per call", row.recording.name, row.shape,
+                       row.recording.frames, row.recording.batch);
   }
   std::string text = row.figure == "dense" ? row.shape : fmt::format("N = {}", row.nominal_points);
   if (row.k > 0) text += fmt::format(", k = {}", row.k);
   if (std::isfinite(row.snr_db)) {
-    text += fmt::format(", SNR {} dB, error of a full FFT {:.1e}", row.snr_db, row.noise_floor);
+    text += fmt::format(", SNR {} dB, error of a full FFT {:.1e}", row.snr_db, row.errors.noise_floor);
   }
   return text;
 }
@@ -50,7 +50,7 @@ std::string remarks(const Row& row) {
 }
 
 void print_measured(const std::vector<Row>& group) {
-  const bool video = group.front().batch > 0;
+  const bool video = group.front().recording.batch > 0;
   fmt::print("\n{}\n", heading(group.front()));
   fmt::print("  {:<30} {:>8} {:>9} {:>9} {:>10} {:>9} {:>9} {:>9}{}\n", "", "missed", "rel. L2", "error",
              "samples", "plan", "cold", "warm",
@@ -60,11 +60,13 @@ void print_measured(const std::vector<Row>& group) {
       fmt::print("  {:<30} left out: {}\n", row.contender, row.skipped);
       continue;
     }
-    const std::string more =
-        video ? fmt::format(" {:>9} {:>9}", duration(row.distinct_us), duration(1e3 * row.total_ms)) : "";
+    const std::string more = video ? fmt::format(" {:>9} {:>9}", duration(row.times.distinct_us),
+                                                 duration(1e3 * row.times.total_ms))
+                                   : "";
     fmt::print("  {:<30} {:>8} {:>9} {:>9} {:>10.0f} {:>9} {:>9} {:>9}{}  {}\n", row.contender,
-               share(row.missed), scientific(row.relative_l2), scientific(row.mean_error), row.samples_read,
-               duration(1e3 * row.plan_ms), duration(row.cold_us), duration(row.warm_us), more, remarks(row));
+               share(row.errors.missed), scientific(row.errors.relative_l2), scientific(row.errors.mean),
+               row.samples_read, duration(1e3 * row.times.plan_ms), duration(row.times.cold_us),
+               duration(row.times.warm_us), more, remarks(row));
   }
 }
 
@@ -74,25 +76,28 @@ std::string frames(double count) {
 
 void print_break_even(const std::vector<Row>& group) {
   const Row& any = group.front();
-  fmt::print("\n{}, {}, {}, {} frame{} per call: frames until preparation is paid back\n", any.recording,
-             any.shape, any.device, any.batch, any.batch == 1 ? "" : "s");
+  fmt::print("\n{}, {}, {}, {} frame{} per call: frames until preparation is paid back\n", any.recording.name,
+             any.shape, any.device, any.recording.batch, any.recording.batch == 1 ? "" : "s");
   std::string contender;
   for (const Row& row : group) {
     if (row.contender != contender) {
       contender = row.contender;
       fmt::print("  {}: {} learning, {} planning; ready after {}, on first use {}; then {} per frame\n",
-                 contender, duration(1e3 * row.learn_ms), duration(1e3 * (row.plan_ms - row.learn_ms)),
-                 duration(1e3 * row.prepare_ms), duration(1e3 * row.first_use_ms), duration(row.frame_us));
+                 contender, duration(1e3 * row.times.learn_ms),
+                 duration(1e3 * (row.times.plan_ms - row.times.learn_ms)),
+                 duration(1e3 * row.recording.costs.prepare_ms),
+                 duration(1e3 * row.recording.costs.first_use_ms), duration(row.recording.costs.frame_us));
       fmt::print("    {:<30} {:>9} {:>9} {:>9} {:>11} {:>10} {:>10} {:>9}\n", "against", "ready", "first use",
                  "per frame", "break-even", "first use", "plan kept", "this run");
     }
-    fmt::print("    {:<30} {:>9} {:>9} {:>9} {:>11} {:>10} {:>10} {:>9}  {}\n", row.peer,
-               duration(1e3 * row.peer_prepare_ms), duration(1e3 * row.peer_first_use_ms),
-               duration(row.peer_frame_us), frames(row.break_even_frames),
-               frames(row.break_even_first_use_frames), frames(row.break_even_kept_frames),
-               std::isfinite(row.crossed_frames) ? fmt::format("{:.0f}", row.crossed_frames) : "-",
-               std::isfinite(row.ahead_until_frames)
-                   ? fmt::format("ahead until {:.0f} frames: {}", row.ahead_until_frames, row.note)
+    fmt::print("    {:<30} {:>9} {:>9} {:>9} {:>11} {:>10} {:>10} {:>9}  {}\n", row.break_even.peer,
+               duration(1e3 * row.break_even.costs.prepare_ms),
+               duration(1e3 * row.break_even.costs.first_use_ms), duration(row.break_even.costs.frame_us),
+               frames(row.break_even.frames), frames(row.break_even.first_use_frames),
+               frames(row.break_even.kept_frames),
+               std::isfinite(row.break_even.crossed) ? fmt::format("{:.0f}", row.break_even.crossed) : "-",
+               std::isfinite(row.break_even.ahead_until)
+                   ? fmt::format("ahead until {:.0f} frames: {}", row.break_even.ahead_until, row.note)
                    : row.note);
   }
 }
