@@ -11,7 +11,7 @@
 #include "apps/unknown_word.hpp"
 #include "options.hpp"
 #include "sfft/sfft.hpp"
-#include "video/report/spectra_file.hpp"
+#include "video/report/hdf5_file.hpp"
 #include "video/sources/source.hpp"
 
 namespace sfft::apps {

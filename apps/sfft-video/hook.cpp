@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "streams.hpp"
-#include "video/events/json_text.hpp"
+#include "video/report/text.hpp"
 #include "video/sources/thread.hpp"
 
 extern char** environ;

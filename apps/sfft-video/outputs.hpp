@@ -13,7 +13,7 @@
 #include "kernels/base/output_file.hpp"
 #include "video/report/reconstruction.hpp"
 #include "video/report/report.hpp"
-#include "video/report/spectra_file.hpp"
+#include "video/report/hdf5_file.hpp"
 
 namespace sfft::apps {
 

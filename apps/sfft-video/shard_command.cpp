@@ -15,7 +15,7 @@
 #include "report_files.hpp"
 #include "run_command.hpp"
 #include "streams.hpp"
-#include "video/report/checksum.hpp"
+#include "video/report/encoding.hpp"
 #include "video/report/report.hpp"
 #include "video/report/text.hpp"
 #include "video/shards/merge.hpp"

@@ -15,8 +15,7 @@
 #include "streams.hpp"
 #include "triage_progress.hpp"
 #include "video/sources/thread.hpp"
-#include "video/triage/clips.hpp"
-#include "video/triage/cut_list.hpp"
+#include "video/triage/triage_report.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
 

@@ -5,7 +5,7 @@
 #include "progress.hpp"
 #include "report_files.hpp"
 #include "streams.hpp"
-#include "video/report/arrays_file.hpp"
+#include "video/report/hdf5_file.hpp"
 #include "video/report/text.hpp"
 #include "video/sources/masked_url.hpp"
 #include "video/vibration/vibration_report.hpp"

@@ -13,7 +13,6 @@
 #include "bench/threads.hpp"
 #include "bench/vibration/films.hpp"
 #include "video/vibration/analysis.hpp"
-#include "video/vibration/verdict.hpp"
 
 namespace {
 

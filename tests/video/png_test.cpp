@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the chunks of PNG images and their base64 form.
-#include "video/report/png.hpp"
+#include "video/report/encoding.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "sfft/error.hpp"
-#include "video/report/checksum.hpp"
+#include "video/report/encoding.hpp"
 #include "video/report/report.hpp"
 #include "video/shards/merge.hpp"
 #include "video/shards/shard_file.hpp"

@@ -8,7 +8,6 @@
 
 #include "tests/video/triage_scene.hpp"
 #include "video/triage/light.hpp"
-#include "video/triage/local_light.hpp"
 
 namespace sfft::video::triage_light_test {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "sfft/error.hpp"
 #include "tests/video/triage_scene.hpp"
-#include "video/triage/cut_list.hpp"
 #include "video/triage/recording.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"

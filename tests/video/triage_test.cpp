@@ -8,9 +8,9 @@
 #include <random>
 
 #include "tests/video/triage_scene.hpp"
+#include "video/triage/background.hpp"
 #include "video/triage/change_meter.hpp"
 #include "video/triage/event_list.hpp"
-#include "video/triage/rank_network.hpp"
 
 namespace sfft::video::triage_test {
 namespace {

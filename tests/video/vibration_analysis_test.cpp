@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "video/vibration/analysis.hpp"
-#include "video/vibration/verdict.hpp"
 
 namespace sfft::video::vibration_analysis_test {
 namespace {

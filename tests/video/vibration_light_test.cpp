@@ -11,7 +11,6 @@
 
 #include "bench/vibration/films.hpp"
 #include "video/vibration/analysis.hpp"
-#include "video/vibration/verdict.hpp"
 
 namespace sfft::video::vibration_light_test {
 namespace {

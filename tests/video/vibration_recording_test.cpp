@@ -11,7 +11,6 @@
 
 #include "sfft/error.hpp"
 #include "video/vibration/analysis.hpp"
-#include "video/vibration/verdict.hpp"
 #include "video/vibration/vibration_report.hpp"
 
 namespace sfft::video::vibration_recording_test {

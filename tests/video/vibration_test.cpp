@@ -8,12 +8,9 @@
 #include <numeric>
 #include <random>
 
-#include "video/vibration/aliases.hpp"
-#include "video/vibration/coding_lines.hpp"
-#include "video/vibration/detrend.hpp"
-#include "video/vibration/frame_clock.hpp"
-#include "video/vibration/significance.hpp"
+#include "video/vibration/analysis.hpp"
 #include "video/vibration/spectrum_peaks.hpp"
+#include "video/vibration/time_series.hpp"
 
 namespace sfft::video::vibration_test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "video/events/json_text.hpp"
+#include "video/report/text.hpp"
 
 namespace sfft::video {
 

@@ -9,10 +9,9 @@
 #include <cmath>
 
 #include "sfft/sfft.hpp"
-#include "video/events/json_text.hpp"
+#include "video/report/encoding.hpp"
 #include "video/report/input_log.hpp"
 #include "video/report/page_parts.hpp"
-#include "video/report/png.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::video {

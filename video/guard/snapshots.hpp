@@ -7,7 +7,7 @@
 #include <string>
 
 #include "video/events/event.hpp"
-#include "video/report/png.hpp"
+#include "video/report/encoding.hpp"
 #include "video/sources/source.hpp"
 
 namespace sfft::video {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <tuple>
+#include <utility>
 
 #include "kernels/base/quantiles.hpp"
 #include "sfft/dense.hpp"
@@ -200,7 +202,7 @@ class Fit {
       const auto count = static_cast<double>(phases_.size());
       const double share = std::max(inside / count, 0.1);
       const double variance = scatter / std::max(1.0, count - 2) / (share * share);
-      solve_axes(xx, xy, yy, bx, by, variance, x, y);
+      std::tie(x, y) = solve_axes(Axes(xx, xy, yy), bx, by, variance);
       shift_.weight_used = all > 0 ? (xx + yy) / all : 0;
       shift_.phase_rms = power > 0 ? std::sqrt(square / power) : 0;
     }
@@ -210,15 +212,13 @@ class Fit {
   }
 
   /// Computes the step along each axis of the normal equations, and the covariance of the shift.
-  void solve_axes(double xx, double xy, double yy, double bx, double by, double variance, double& x,
-                  double& y) {
-    const Axes axes(xx, xy, yy);
+  std::pair<double, double> solve_axes(const Axes& axes, double bx, double by, double variance) {
     const double direction[2][2] = {{axes.cosine, axes.sine}, {-axes.sine, axes.cosine}};
     const double prior = options_.prior_px > 0 ? variance / (options_.prior_px * options_.prior_px) : 0;
     // The prior pulls towards the start, not towards the current shift.
     const double from_x = options_.start_x - shift_.x;
     const double from_y = options_.start_y - shift_.y;
-    x = y = 0;
+    double x = 0, y = 0;
     shift_.covariance = {};
     shift_.directions = 0;
     for (int a = 0; a < 2; ++a) {
@@ -235,6 +235,7 @@ class Fit {
       shift_.covariance[2] += v * ey * ey;
       ++shift_.directions;
     }
+    return {x, y};
   }
 
   const FrequencyGrid& grid_;

@@ -10,13 +10,14 @@
 #include <numeric>
 
 #include "kernels/base/elapsed.hpp"
+#include "video/sources/samples.hpp"
 
 namespace sfft::video {
 
 double DenseTimer::time(const SignalView& frame, const SignalView& converted) {
   const auto timed = [this](const SignalView& input) {
     const auto start = std::chrono::steady_clock::now();
-    plan_.forward(input, spectrum_, workspace_.aligned());
+    plan_.forward(input, spectrum_, {workspace_.data(), workspace_.size()});
     return detail::us_since(start);
   };
   if (warm_) return timed(from_converted_ ? converted : frame);
@@ -40,18 +41,9 @@ DenseCheck::DenseCheck(const Shape& shape, int threads)
 
 namespace {
 
-/// Calls `action` with the frame's samples in their element type.
-template <class Action>
-void with_samples(const SignalView& frame, std::size_t count, const Action& action) {
-  if (frame.type() == ElementType::u8)
-    action(std::span(static_cast<const std::uint8_t*>(frame.data()), count));
-  else
-    action(std::span(static_cast<const std::uint16_t*>(frame.data()), count));
-}
-
 void convert(const SignalView& frame, std::span<float> to) {
-  with_samples(frame, to.size(), [&](const auto& samples) {
-    std::transform(samples.begin(), samples.end(), to.begin(),
+  with_samples(frame, [&](const auto* samples) {
+    std::transform(samples, samples + to.size(), to.begin(),
                    [](auto sample) { return static_cast<float>(sample); });
   });
 }

@@ -10,27 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/aligned_buffer.hpp"
 #include "sfft/dense.hpp"
 #include "video/pipeline/run.hpp"
 
 namespace sfft::video {
-
-/// Aligned memory for reuse. Allocating it for every frame would fragment the heap and make it grow.
-class AlignedWorkspace {
- public:
-  explicit AlignedWorkspace(std::size_t bytes) : bytes_(bytes), memory_(bytes + 64) {}
-
-  std::span<std::byte> aligned() {
-    void* start = memory_.data();
-    std::size_t room = memory_.size();
-    std::align(64, bytes_, start, room);
-    return {static_cast<std::byte*>(start), bytes_};
-  }
-
- private:
-  std::size_t bytes_;
-  std::vector<std::byte> memory_;
-};
 
 /// Times one dense engine as a user would run it. Its input is the integer samples, or the same samples
 /// converted to float if that is faster. The engine plans without measurements, because the few timed frames
@@ -53,7 +37,7 @@ class DenseTimer {
  private:
   dense::Plan<float> plan_;
   std::vector<std::complex<float>> spectrum_;
-  AlignedWorkspace workspace_;
+  detail::AlignedBuffer workspace_;  ///< kept: allocating it for every frame would fragment the heap
   bool warm_ = false;
   bool from_converted_ = false;
 };

@@ -15,7 +15,6 @@
 #include "video/pipeline/batching.hpp"
 #include "video/pipeline/memory.hpp"
 #include "video/pipeline/segment_run.hpp"
-#include "video/pipeline/stage_timer.hpp"
 #include "video/sources/decoder.hpp"
 
 namespace sfft::video {
@@ -322,9 +321,9 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
               const ProgressCallback& progress, const std::atomic<bool>& stop) {
   RunReport report;
   report.input = source.info();
-  report.threads = options.threads;
-  report.device = options.device;
-  report.similarity = options.similarity;
+  report.request.threads = options.threads;
+  report.request.device = options.device;
+  report.request.similarity = options.similarity;
   Reading reading(source, options, sink, progress, stop, report);
   const auto interrupted = [&report] {
     report.status = RunStatus::interrupted;

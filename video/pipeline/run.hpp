@@ -48,8 +48,13 @@ struct RunReport {
   SourceLog input_log;
   std::vector<std::string> warnings;  ///< warnings of the input
   std::int64_t frames_read = 0;
-  int threads = 1;
-  Device device = Device::automatic();  ///< the requested one
+  /// What was requested.
+  struct Request {
+    int threads = 1;
+    Device device = Device::automatic();
+    bool similarity = false;  ///< of every frame
+  };
+  Request request;
   /// Microseconds that the transforming thread spent in each stage. Reading the first frames and learning
   /// from them do not count.
   struct Stages {
@@ -68,11 +73,14 @@ struct RunReport {
   PlanInfo plan;
   std::string explanation;
   FrameLog frames;  ///< records of the frames that went through the tracker
-  std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0, refined = 0;
-  std::string refinement;     ///< outcome of the latest search for a better plan; empty: no search
-  double calibration = 1;     ///< factor on reported errors at the end
-  bool differencing = false;  ///< whether the last frame was transformed as its difference from a reference
-  bool similarity = false;    ///< the similarity of every frame was requested
+  /// What the trackers of all segments did.
+  struct Tracking {
+    std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0, refined = 0;
+    std::string refinement;     ///< outcome of the latest search for a better plan; empty: no search
+    double calibration = 1;     ///< factor on reported errors at the end
+    bool differencing = false;  ///< whether the last frame was transformed as its difference from a reference
+  };
+  Tracking tracking;
 
   /// Times of dense transforms of sampled frames for every CPU engine in the build, from integer or float
   /// input, whichever is faster. The fastest engine comes first; speedups refer to it.

@@ -6,19 +6,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "kernels/base/elapsed.hpp"
 #include "kernels/base/host_resources.hpp"
 #include "video/pipeline/batching.hpp"
 #include "video/pipeline/dense_check.hpp"
 #include "video/pipeline/run.hpp"
-#include "video/pipeline/stage_timer.hpp"
 #include "video/pipeline/statistics.hpp"
 
 namespace sfft::video {
+
+/// Adds the microseconds of its lifetime to a sum.
+class StageTimer {
+ public:
+  explicit StageTimer(double& us) : us_(us) {}
+  ~StageTimer() { us_ += detail::us_since(begin_); }
+  StageTimer(const StageTimer&) = delete;
+  StageTimer& operator=(const StageTimer&) = delete;
+
+ private:
+  double& us_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 class SegmentRun {
  public:
@@ -144,8 +158,8 @@ class SegmentRun {
     // The similarity is not part of the transform, and its time is reported separately.
     if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
     if (tracked.check) note(*tracked.check, record);
-    report_.calibration = tracked.calibration;
-    report_.differencing = tracked.differencing;
+    report_.tracking.calibration = tracked.calibration;
+    report_.tracking.differencing = tracked.differencing;
     if (on_gpu() && options_.verify > 0 && index % options_.verify == 0)
       note(dense_->verify(view, tracked.spectrum), record);
     if (timed_densely(index, report_.dense.empty() ? std::vector<double>{} : report_.dense[0].us))
@@ -157,12 +171,12 @@ class SegmentRun {
 
   void finish() {
     if (!tracker_) return;
-    report_.refreshed += tracker_->refreshed();
-    report_.relearned += tracker_->relearned();
-    report_.dense_fallbacks += tracker_->dense_fallbacks();
-    report_.calibrated += tracker_->calibrated();
-    report_.refined += tracker_->refined();
-    report_.refinement = tracker_->refinement();
+    report_.tracking.refreshed += tracker_->refreshed();
+    report_.tracking.relearned += tracker_->relearned();
+    report_.tracking.dense_fallbacks += tracker_->dense_fallbacks();
+    report_.tracking.calibrated += tracker_->calibrated();
+    report_.tracking.refined += tracker_->refined();
+    report_.tracking.refinement = tracker_->refinement();
     if (options_.keep_template) keep_template();
     std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
   }

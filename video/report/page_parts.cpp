@@ -71,6 +71,35 @@ Image grey_image(const Frame& frame) {
   return image;
 }
 
+Image thumbnail(const SignalView& frame, std::int64_t side) {
+  const std::int64_t height = frame.shape()[0];
+  const std::int64_t width = frame.shape()[1];
+  const std::int64_t step = std::max<std::int64_t>(1, (std::max(width, height) + side - 1) / side);
+  const std::int64_t within = std::max<std::int64_t>(1, step / 2);
+  Image image;
+  image.width = static_cast<int>(width / step);
+  image.height = static_cast<int>(height / step);
+  const bool wide = frame.type() == ElementType::u16;
+  std::vector<int> levels;
+  int max = wide ? 1 : 255;
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    for (std::int64_t x = 0; x < image.width; ++x) {
+      int sum = 0;
+      for (const std::int64_t v : {y * step, y * step + within - (step == 1 ? 1 : 0)}) {
+        for (const std::int64_t u : {x * step, x * step + within - (step == 1 ? 1 : 0)}) {
+          const std::int64_t at = v * frame.stride(0) + u;
+          sum += wide ? static_cast<const std::uint16_t*>(frame.data())[at]
+                      : static_cast<const std::uint8_t*>(frame.data())[at];
+        }
+      }
+      levels.push_back(sum / 4);
+      max = std::max(max, sum / 4);
+    }
+  }
+  for (const int level : levels) image.samples.push_back(static_cast<std::uint8_t>(level * 255 / max));
+  return image;
+}
+
 std::array<std::uint8_t, 3> ramp(double t) {
   static constexpr double stops[6][3] = {{3, 5, 18},     {59, 15, 112},   {140, 41, 129},
                                          {222, 73, 104}, {254, 159, 109}, {252, 253, 191}};

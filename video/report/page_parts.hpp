@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "video/report/png.hpp"
+#include "video/report/encoding.hpp"
 #include "video/sources/source.hpp"
 
 namespace sfft::video {
@@ -22,6 +22,9 @@ std::int64_t thinning(std::int64_t width, std::int64_t height);
 
 /// A frame as an 8-bit picture, thinned if it is large.
 Image grey_image(const Frame& frame);
+
+/// A frame reduced to at most `side` points per side, each the mean of a few pixels.
+Image thumbnail(const SignalView& frame, std::int64_t side);
 
 /// A perceptually uniform colour ramp from near black through violet and orange to pale yellow, t in [0, 1].
 std::array<std::uint8_t, 3> ramp(double t);

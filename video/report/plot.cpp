@@ -26,18 +26,18 @@ double tick_step(double range) {
 
 class Scales {
  public:
-  explicit Scales(const Plot& plot) : log_(plot.log_y) {
+  explicit Scales(const Plot& plot)
+      : log_(plot.axes == Plot::Axes::log_y), from_zero_(plot.axes == Plot::Axes::from_zero) {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     x_low_ = y_low_ = kNone;
     x_high_ = y_high_ = -kNone;
-    for (const PlotLine& line : plot.lines) {
-      for (const PlotPoint& p : line.points) {
-        if (!shown(p)) continue;
-        x_low_ = std::min(x_low_, p.x);
-        x_high_ = std::max(x_high_, p.x);
-        y_low_ = std::min(y_low_, level(p.y));
-        y_high_ = std::max(y_high_, level(p.y));
-      }
+    for (const PlotLine& line : plot.lines) include(line.points);
+    include(plot.dots);
+    if (from_zero_) {
+      x_low_ = y_low_ = 0;
+      x_high_ = std::max(x_high_, 1.0);
+      y_high_ = y_high_ > 0 ? (plot.band ? 1.25 : 1.08) * y_high_ : 1;
+      return;
     }
     if (!(x_high_ > x_low_)) {
       x_low_ = std::isfinite(x_low_) ? x_low_ : 0;
@@ -74,7 +74,7 @@ class Scales {
     } else {
       const double step = tick_step(y_high_ - y_low_);
       for (double at = std::ceil(y_low_ / step) * step; at <= y_high_; at += step)
-        line(at, fmt::format("{:.3g}", std::abs(at) < 1e-9 * step ? 0.0 : at));
+        line(at, fmt::format("{:.3g}{}", std::abs(at) < 1e-9 * step ? 0.0 : at, from_zero_ ? " %" : ""));
     }
     const double step = tick_step(x_high_ - x_low_);
     for (double at = std::ceil(x_low_ / step) * step; at <= x_high_ * (1 + 1e-9); at += step)
@@ -87,13 +87,22 @@ class Scales {
   }
 
  private:
+  void include(const std::vector<PlotPoint>& points) {
+    for (const PlotPoint& p : points) {
+      if (!shown(p)) continue;
+      x_low_ = std::min(x_low_, p.x);
+      x_high_ = std::max(x_high_, p.x);
+      y_low_ = std::min(y_low_, level(p.y));
+      y_high_ = std::max(y_high_, level(p.y));
+    }
+  }
   double level(double value) const { return log_ ? std::log10(value) : value; }
   double height_of(double at) const {
     const double share = std::clamp((at - y_low_) / (y_high_ - y_low_), 0.0, 1.0);
     return kHeight - kBottom - share * (kHeight - kTop - kBottom);
   }
 
-  bool log_;
+  bool log_, from_zero_;
   double x_low_, x_high_, y_low_, y_high_;
 };
 
@@ -116,22 +125,37 @@ std::vector<PlotPoint> thin(const std::vector<PlotPoint>& points, std::size_t co
 std::string drawing(const Plot& plot) {
   const Scales scales(plot);
   std::string text = scales.grid(plot);
-  constexpr std::size_t kStretches = 900;
-  for (const PlotLine& line : plot.lines) {
-    std::string path;
-    for (const PlotPoint& p : thin(line.points, kStretches)) {
+  constexpr std::size_t kStretches = 900, kDots = 300;
+  const auto path = [&](const std::vector<PlotPoint>& points, double factor) {
+    std::string list;
+    for (const PlotPoint& p : thin(points, kStretches)) {
       if (scales.shown(p))
-        path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", scales.x(p.x), scales.y(p.y));
+        list +=
+            fmt::format("{}{:.1f},{:.1f}", list.empty() ? "" : " ", scales.x(p.x), scales.y(factor * p.y));
     }
-    text += fmt::format("<polyline class='line {}' points='{}'/>", line.css_class, path);
+    return list;
+  };
+  if (plot.band && !plot.lines[0].points.empty()) {
+    const std::vector<PlotPoint>& line = plot.lines[0].points;
+    text += fmt::format("<polygon class='band' points='{:.1f},{:.1f} {} {:.1f},{:.1f}'/>",
+                        scales.x(line.front().x), scales.y(0), path(line, 2), scales.x(line.back().x),
+                        scales.y(0));
   }
+  for (const PlotLine& line : plot.lines)
+    text += fmt::format("<polyline class='line {}' points='{}'/>", line.css_class, path(line.points, 1));
+  for (const PlotPoint& p : thin(plot.dots, kDots))
+    text += fmt::format(
+        "<circle class='dot' cx='{:.1f}' cy='{:.1f}' r='3'><title>{} {:.0f}: {:.2f} %</title></circle>",
+        scales.x(p.x), scales.y(p.y), plot.x_label, p.x, p.y);
   int level = 0;
   for (const PlotMark& mark : plot.marks) {
     if (!scales.inside(mark.x)) continue;
     const double x = scales.x(mark.x);
     const bool right = x > kWidth - 160;
-    text += fmt::format("<line class='mark refreshed' x1='{:.1f}' x2='{:.1f}' y1='{}' y2='{}'/>", x, x, kTop,
-                        kHeight - kBottom);
+    text += fmt::format(
+        "<line class='mark {}' x1='{:.1f}' x2='{:.1f}' y1='{}' y2='{}'><title>{}</title></line>",
+        mark.css_class.empty() ? "refreshed" : mark.css_class, x, x, kTop, kHeight - kBottom, mark.label);
+    if (!mark.css_class.empty()) continue;
     text += fmt::format("<text class='tick' text-anchor='{}' x='{:.1f}' y='{}'>{}</text>",
                         right ? "end" : "start", right ? x - 4 : x + 4, kTop + 10 + 14 * (level++ % 5),
                         mark.label);
@@ -149,7 +173,9 @@ std::string figure(const Plot& plot) {
       plot.title, kWidth, kHeight, plot.title, drawing(plot));
   for (const PlotLine& line : plot.lines)
     text += fmt::format("<span class='key line-key {}-key'></span>{} ", line.css_class, line.label);
-  return text + "</p></figure>";
+  if (plot.band) text += "<span class='key band-key'></span>up to twice that ";
+  if (!plot.dots.empty()) text += fmt::format("<span class='key dot-key'></span>{} ", plot.dots_label);
+  return text + plot.more_legend + "</p></figure>";
 }
 
 std::string svg_file(const Plot& plot) {

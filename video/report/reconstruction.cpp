@@ -10,20 +10,9 @@
 #include <numeric>
 #include <string>
 
+#include "video/sources/samples.hpp"
+
 namespace sfft::video {
-
-namespace {
-
-template <class Action>
-void with_samples(const SignalView& frame, const Action& action) {
-  if (frame.type() == ElementType::u8) {
-    action(static_cast<const std::uint8_t*>(frame.data()));
-  } else {
-    action(static_cast<const std::uint16_t*>(frame.data()));
-  }
-}
-
-}  // namespace
 
 Reconstruction::Reconstruction(const Shape& shape)
     : shape_(shape),

@@ -101,16 +101,14 @@ std::string json_report(const RunReport& report) {
       {"reason", plan.reason},
       {"kept", plan.kept},
       {"kept_note", plan.kept_note.empty() ? ordered_json(nullptr) : ordered_json(plan.kept_note)},
-      {"refined", report.refined},
-      {"refinement", report.refinement.empty() ? ordered_json(nullptr) : ordered_json(report.refinement)}};
-  json["frames"] = {{"transformed", report.frames.size()},
-                    {"relearned", report.relearned},
-                    {"refreshed", report.refreshed},
-                    {"dense_fallbacks", report.dense_fallbacks},
-                    {"calibrated", report.calibrated},
-                    {"median_us", number_or_null(numbers.median_us)},
-                    {"p95_us", number_or_null(numbers.p95_us)},
-                    {"mean_us", number_or_null(numbers.mean_us)}};
+      {"refined", report.tracking.refined},
+      {"refinement", report.tracking.refinement.empty() ? ordered_json(nullptr)
+                                                        : ordered_json(report.tracking.refinement)}};
+  json["frames"] = {
+      {"transformed", report.frames.size()},      {"relearned", report.tracking.relearned},
+      {"refreshed", report.tracking.refreshed},   {"dense_fallbacks", report.tracking.dense_fallbacks},
+      {"calibrated", report.tracking.calibrated}, {"median_us", number_or_null(numbers.median_us)},
+      {"p95_us", number_or_null(numbers.p95_us)}, {"mean_us", number_or_null(numbers.mean_us)}};
   ordered_json engines = ordered_json::array();
   for (const auto& times : report.dense)
     engines.push_back({{"engine", times.engine}, {"median_us", number_or_null(quantile(times.us, 0.5))}});
@@ -128,10 +126,10 @@ std::string json_report(const RunReport& report) {
       {"frames_per_batch", number_or_null(numbers.frames_per_batch)},
       {"stages_us", stages(report)},
       {"bottleneck", *numbers.bottleneck != 0 ? ordered_json(numbers.bottleneck) : ordered_json(nullptr)}};
-  json["threads"] = report.threads;
-  json["backend"] = to_string(report.device.backend());
-  json["device"] = report.device.gpu_number();
-  if (report.device.several()) json["devices"] = report.device.gpus();
+  json["threads"] = report.request.threads;
+  json["backend"] = to_string(report.request.device.backend());
+  json["device"] = report.request.device.gpu_number();
+  if (report.request.device.several()) json["devices"] = report.request.device.gpus();
   json["verified"] = {{"frames", numbers.verified},
                       {"relative_error",
                        {{"median", number_or_null(numbers.error_median)},
@@ -139,11 +137,11 @@ std::string json_report(const RunReport& report) {
                         {"max", number_or_null(numbers.error_max)}}},
                       {"standard_error_coverage", number_or_null(numbers.coverage)}};
   json["reported"] = {{"relative_error_median", number_or_null(numbers.reported_median)},
-                      {"calibration", number_or_null(report.calibration)},
-                      {"differencing", report.differencing}};
+                      {"calibration", number_or_null(report.tracking.calibration)},
+                      {"differencing", report.tracking.differencing}};
   json["renewals"] = renewals(report);
   const FrameLog& frames = report.frames;
-  json["similarity"] = {{"every_frame", report.similarity},
+  json["similarity"] = {{"every_frame", report.request.similarity},
                         {"frames", frames.similarity_us.size()},
                         {"overlap", shares(frames.overlap)},
                         {"correlation", shares(frames.correlation)},
@@ -204,8 +202,8 @@ std::string summary(const RunReport& report) {
   if (!report.plan.kept_note.empty())
     text += fmt::format("            the plan in the template file is not used: {}\n", report.plan.kept_note);
   text += fmt::format("runs on     {}", report.plan.engine);
-  const std::string no_gpu = availability(Device::gpu(report.device.gpu_number())).reason;
-  text += report.device.backend() == Backend::automatic && !no_gpu.empty()
+  const std::string no_gpu = availability(Device::gpu(report.request.device.gpu_number())).reason;
+  text += report.request.device.backend() == Backend::automatic && !no_gpu.empty()
               ? fmt::format("; no GPU: {}\n", no_gpu)
               : "\n";
   if (report.frames.empty()) return text;
@@ -230,7 +228,7 @@ std::string summary(const RunReport& report) {
     text += fmt::format("error       {:.2f} % reported (median)\n", 100 * numbers.reported_median);
   }
   text += fmt::format("renewals    {} refreshed, {} relearned, {} frames transformed densely\n",
-                      report.refreshed, report.relearned, report.dense_fallbacks);
+                      report.tracking.refreshed, report.tracking.relearned, report.tracking.dense_fallbacks);
   const FrameLog& frames = report.frames;
   if (frames.similarity_us.size() > 0) {
     text += fmt::format(
@@ -238,16 +236,17 @@ std::string summary(const RunReport& report) {
         "(medians of {} {})\n",
         100 * quantile(frames.overlap, 0.5), quantile(frames.correlation, 0.5),
         100 * quantile(frames.old_energy, 0.5), frames.similarity_us.size(),
-        report.similarity ? "frames" : "renewals");
-    if (report.similarity)
+        report.request.similarity ? "frames" : "renewals");
+    if (report.request.similarity)
       text += fmt::format("            it took {:.1f} us more per frame, which the times above leave out\n",
                           quantile(frames.similarity_us, 0.5));
   }
-  if (!report.refinement.empty()) text += fmt::format("refinement  {}\n", report.refinement);
-  if (report.calibrated > 0) {
+  if (!report.tracking.refinement.empty())
+    text += fmt::format("refinement  {}\n", report.tracking.refinement);
+  if (report.tracking.calibrated > 0) {
     text += fmt::format(
         "calibrated  on {} frames by dense transforms: reported errors are {:.2f} times the model's\n",
-        report.calibrated, report.calibration);
+        report.tracking.calibrated, report.tracking.calibration);
   }
   for (const std::string& warning : numbers.warnings) text += fmt::format("WARNING     {}\n", warning);
   return text;

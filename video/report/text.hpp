@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sfft::video {
 
@@ -24,5 +25,15 @@ std::string csv_field(const std::string& text);
 
 /// A share in per cent; a dash if unknown.
 std::string percent(double share);
+
+/// A quoted JSON string in valid UTF-8; other bytes are escaped as printable() does.
+std::string json_string(std::string_view text);
+/// Enough digits for a microsecond within a week; null for NaN and infinities.
+std::string json_number(double value);
+
+/// `,"zones":["yard","gate"]`, or nothing if there are none.
+std::string zones_member(const std::vector<std::string>& zones);
+/// "yard;gate", for a table's field or an environment variable.
+std::string zone_list(const std::vector<std::string>& zones);
 
 }  // namespace sfft::video

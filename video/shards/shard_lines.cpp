@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "sfft/error.hpp"
-#include "video/report/checksum.hpp"
+#include "video/report/encoding.hpp"
 #include "video/report/report.hpp"
 
 namespace sfft::video {

@@ -93,9 +93,11 @@ std::string overruled_rate(double claimed, double found) {
 }
 
 LibavReader::LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted)
-    : options_(options), interrupted_(interrupted), skip_(options.skip), before_key_(options.live ? 0 : -1) {
+    : options_(options), interrupted_(interrupted) {
+  feed_.skip = options.skip;
+  feed_.before_key = options.live ? 0 : -1;
   av_log_set_level(AV_LOG_QUIET);  // FFmpeg writes to standard error by default
-  packet_.reset(libav::allocated(av_packet_alloc()));
+  feed_.packet.reset(libav::allocated(av_packet_alloc()));
   picture_.reset(libav::allocated(av_frame_alloc()));
   open_input(url);
   open_decoder();
@@ -106,13 +108,13 @@ int LibavReader::asked_to_stop(void* reader) {
   auto* const self = static_cast<LibavReader*>(reader);
   if (self->interrupted_) return 1;
   if (self->options_.stop != nullptr && *self->options_.stop) return 1;
-  if (self->options_.timeout_seconds <= 0 || Clock::now() < self->deadline_) return 0;
-  self->timed_out_ = true;
+  if (self->options_.timeout_seconds <= 0 || Clock::now() < self->limit_.deadline) return 0;
+  self->limit_.exceeded = true;
   return 1;
 }
 
 void LibavReader::start_clock() {
-  deadline_ = Clock::now() + std::chrono::seconds(options_.timeout_seconds);
+  limit_.deadline = Clock::now() + std::chrono::seconds(options_.timeout_seconds);
 }
 
 void LibavReader::open_input(const std::string& url) {
@@ -124,7 +126,7 @@ void LibavReader::open_input(const std::string& url) {
   if (url.starts_with("http")) entries.set("reconnect", "1");  // resumes at the byte where it broke off
   start_clock();
   const auto check = [this](int code) {
-    if (timed_out_) throw InputError(fmt::format("no answer within {} s", options_.timeout_seconds));
+    if (limit_.exceeded) throw InputError(fmt::format("no answer within {} s", options_.timeout_seconds));
     if (code < 0) throw InputError(libav::error_text(code));
   };
   const int opened =
@@ -167,15 +169,15 @@ void LibavReader::open_decoder() {
 void LibavReader::find_rate() {
   constexpr std::size_t kLooked = 120, kMaxAhead = 600;
   const AVRational claimed = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
-  if (claimed.num > 0 && claimed.den > 0) rate_ = claimed_rate_ = av_q2d(claimed);
+  if (claimed.num > 0 && claimed.den > 0) rate_.found = rate_.claimed = av_q2d(claimed);
   if (options_.live || options_.skip > 0 || !stamped()) return;
   std::vector<double> stamps;
   double decoded = -std::numeric_limits<double>::infinity();
-  while (stamps.size() < kLooked && ahead_.size() < kMaxAhead) {
+  while (stamps.size() < kLooked && feed_.ahead.size() < kMaxAhead) {
     libav::Packet packet(libav::allocated(av_packet_alloc()));
     if (av_read_frame(format_.get(), packet.get()) < 0) break;
     const AVPacket& read = *packet;
-    ahead_.push_back(std::move(packet));
+    feed_.ahead.push_back(std::move(packet));
     if (read.stream_index != stream_number_) continue;
     if (read.pts == AV_NOPTS_VALUE) return;
     const double unit = av_q2d(stream_->time_base);
@@ -207,18 +209,19 @@ void LibavReader::compare_rates(std::vector<double> stamps) {
   }
   if (!(sum > 0)) return;
   const double found = count / sum;
-  if (same_rate(rate_, found)) return;
+  if (same_rate(rate_.found, found)) return;
   // The two fields of a frame may be separate packets.
   const AVFieldOrder fields = stream_->codecpar->field_order;
-  if (found > rate_ && rate_ > 0 && fields != AV_FIELD_PROGRESSIVE && fields != AV_FIELD_UNKNOWN) return;
-  rate_note_ = overruled_rate(rate_, found);
-  rate_ = found;
+  if (found > rate_.found && rate_.found > 0 && fields != AV_FIELD_PROGRESSIVE && fields != AV_FIELD_UNKNOWN)
+    return;
+  rate_.note = overruled_rate(rate_.found, found);
+  rate_.found = found;
 }
 
 int LibavReader::read_packet() {
-  if (ahead_.empty()) return av_read_frame(format_.get(), packet_.get());
-  av_packet_move_ref(packet_.get(), ahead_.front().get());
-  ahead_.pop_front();
+  if (feed_.ahead.empty()) return av_read_frame(format_.get(), feed_.packet.get());
+  av_packet_move_ref(feed_.packet.get(), feed_.ahead.front().get());
+  feed_.ahead.pop_front();
   return 0;
 }
 
@@ -231,22 +234,22 @@ bool LibavReader::feed() {
     end_ = read;
     return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
   }
-  if (packet_->stream_index != stream_number_) {
-    av_packet_unref(packet_.get());
+  if (feed_.packet->stream_index != stream_number_) {
+    av_packet_unref(feed_.packet.get());
     return true;
   }
-  if (skip_ > 0) {
-    --skip_;
-    av_packet_unref(packet_.get());
+  if (feed_.skip > 0) {
+    --feed_.skip;
+    av_packet_unref(feed_.packet.get());
     return true;
   }
   if (precedes_key_frame()) {
-    av_packet_unref(packet_.get());
+    av_packet_unref(feed_.packet.get());
     return true;
   }
-  held_ = count_->add(*packet_, ++packet_number_);
+  feed_.held = count_->add(*feed_.packet, ++feed_.number);
   damage_.expect_losses(count_->take_losses());
-  if (held_) return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
+  if (feed_.held) return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
   send();
   return true;
 }
@@ -255,32 +258,32 @@ bool LibavReader::feed() {
 /// the number of dropped packets is limited.
 bool LibavReader::precedes_key_frame() {
   constexpr int kMaxPacketsBeforeKey = 300;
-  if (before_key_ < 0) return false;
-  const std::span<const std::uint8_t> parameters = libav::new_parameters(*packet_);
-  if (!parameters.empty()) parameters_.assign(parameters.begin(), parameters.end());
-  const bool key = (packet_->flags & AV_PKT_FLAG_KEY) != 0;
-  if (!key && ++before_key_ <= kMaxPacketsBeforeKey) return true;
-  before_key_ = -1;
-  if (parameters.empty() && !parameters_.empty()) {
+  if (feed_.before_key < 0) return false;
+  const std::span<const std::uint8_t> parameters = libav::new_parameters(*feed_.packet);
+  if (!parameters.empty()) feed_.parameters.assign(parameters.begin(), parameters.end());
+  const bool key = (feed_.packet->flags & AV_PKT_FLAG_KEY) != 0;
+  if (!key && ++feed_.before_key <= kMaxPacketsBeforeKey) return true;
+  feed_.before_key = -1;
+  if (parameters.empty() && !feed_.parameters.empty()) {
     std::uint8_t* const to = libav::allocated(
-        av_packet_new_side_data(packet_.get(), AV_PKT_DATA_NEW_EXTRADATA, parameters_.size()));
-    std::ranges::copy(parameters_, to);
+        av_packet_new_side_data(feed_.packet.get(), AV_PKT_DATA_NEW_EXTRADATA, feed_.parameters.size()));
+    std::ranges::copy(feed_.parameters, to);
   }
   return false;
 }
 
 void LibavReader::send() {
-  number_packet(*decoder_, *packet_, packet_number_);
-  const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
+  number_packet(*decoder_, *feed_.packet, feed_.number);
+  const int sent = avcodec_send_packet(decoder_.get(), feed_.packet.get());
   if (sent == AVERROR(ENOMEM)) throw std::bad_alloc();
-  if (sent < 0 || (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) damage_.damaged_packet();
-  av_packet_unref(packet_.get());
+  if (sent < 0 || (feed_.packet->flags & AV_PKT_FLAG_CORRUPT) != 0) damage_.damaged_packet();
+  av_packet_unref(feed_.packet.get());
 }
 
 /// Sends the pending packet. Returns false if there is none.
 bool LibavReader::send_held() {
-  if (!held_) return false;
-  held_ = false;
+  if (!feed_.held) return false;
+  feed_.held = false;
   avcodec_flush_buffers(decoder_.get());
   send();
   return true;
@@ -292,7 +295,7 @@ bool LibavReader::next() {
     const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
     if (got >= 0) {
       damage_.add(*picture_, packet_of(*picture_));
-      failures_ = 0;
+      feed_.failures = 0;
       return true;
     }
     if (got == AVERROR(ENOMEM)) throw std::bad_alloc();
@@ -302,7 +305,7 @@ bool LibavReader::next() {
     }
     if (got != AVERROR(EAGAIN)) {  // any other error concerns one packet
       damage_.damaged_packet();
-      if (++failures_ < kMaxFailures) continue;
+      if (++feed_.failures < kMaxFailures) continue;
       end_ = got;
       return false;
     }
@@ -315,9 +318,9 @@ bool LibavReader::next() {
 void LibavReader::picture(Frame& frame) {
   if (picture_on_gpu()) return to_luma(*nvdec::download(*picture_), shown_, frame);
   to_luma(*picture_, shown_, frame);
-  width_ = picture_->width;
-  height_ = picture_->height;
-  format_of_samples_ = picture_->format;
+  latest_.width = picture_->width;
+  latest_.height = picture_->height;
+  latest_.format = picture_->format;
 }
 
 PictureFormat LibavReader::picture_format() const {
@@ -328,12 +331,13 @@ PictureFormat LibavReader::picture_format() const {
                       : static_cast<AVPixelFormat>(picture_->format);
   const AVPixFmtDescriptor* const pixels = av_pix_fmt_desc_get(id);
   return {turned ? picture_->height : picture_->width, turned ? picture_->width : picture_->height,
-          pixels != nullptr ? pixels->comp[0].depth : 0, pixels != nullptr ? pixels->name : "unknown", rate_};
+          pixels != nullptr ? pixels->comp[0].depth : 0, pixels != nullptr ? pixels->name : "unknown",
+          rate_.found};
 }
 
 std::unique_ptr<UnmadeSamples> LibavReader::take_picture() {
-  const bool alike = picture_->width == width_ && picture_->height == height_;
-  if (!alike || picture_->format != format_of_samples_) return nullptr;
+  const bool alike = picture_->width == latest_.width && picture_->height == latest_.height;
+  if (!alike || picture_->format != latest_.format) return nullptr;
   libav::Picture next(libav::allocated(av_frame_alloc()));
   picture_.swap(next);
   return std::make_unique<HeldPicture>(std::move(next), shown_);
@@ -368,7 +372,7 @@ bool LibavReader::stamped() const noexcept {
 
 double LibavReader::claimed_rate() const noexcept {
   // A bare sequence of JPEG pictures states no rate, and libavformat assumes 25.
-  return !stamped() && stream_->codecpar->codec_id == AV_CODEC_ID_MJPEG ? 0 : claimed_rate_;
+  return !stamped() && stream_->codecpar->codec_id == AV_CODEC_ID_MJPEG ? 0 : rate_.claimed;
 }
 
 bool LibavReader::stamps_count_frames() const noexcept {
@@ -389,11 +393,11 @@ bool LibavReader::seek(double stamp) {
   start_clock();
   if (av_seek_frame(format_.get(), stream_number_, time, AVSEEK_FLAG_BACKWARD) < 0) return false;
   avcodec_flush_buffers(decoder_.get());
-  av_packet_unref(packet_.get());
-  ahead_.clear();
+  av_packet_unref(feed_.packet.get());
+  feed_.ahead.clear();
   count_.emplace(*stream_);
-  held_ = false;
-  end_ = failures_ = 0;
+  feed_.held = false;
+  end_ = feed_.failures = 0;
   return true;
 }
 
@@ -406,7 +410,7 @@ std::int64_t LibavReader::height() const noexcept {
 }
 
 void LibavReader::describe(SourceInfo& info) const {
-  info.begin = stated_begin(*format_, rate_);
+  info.begin = stated_begin(*format_, rate_.found);
   const AVDictionaryEntry* const capture =
       av_dict_get(format_->metadata, "com.android.capture.fps", nullptr, 0);
   const double hz = capture != nullptr ? std::strtod(capture->value, nullptr) : 0;
@@ -445,7 +449,7 @@ bool LibavReader::claims_duration() const noexcept {
 bool LibavReader::ended() const noexcept {
   if (end() == AVERROR_EOF) return true;
   AVIOContext* const bytes = format_->pb;
-  if (timed_out_ || bytes == nullptr || bytes->eof_reached == 0) return false;
+  if (limit_.exceeded || bytes == nullptr || bytes->eof_reached == 0) return false;
   // Some containers report their end as an error, as does HTTP for an unannounced length.
   return bytes->error >= 0 || (bytes->error == AVERROR(EIO) && avio_size(bytes) <= 0);
 }

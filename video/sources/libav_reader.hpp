@@ -79,9 +79,9 @@ class LibavReader {
   std::int64_t height() const noexcept;
   /// Frames per second. If the container's claim disagrees with the first time stamps, the stamps win. 0:
   /// unknown.
-  double frame_rate() const noexcept { return rate_; }
+  double frame_rate() const noexcept { return rate_.found; }
   /// A sentence if the container's claim and the stamps differ.
-  const std::string& rate_note() const noexcept { return rate_note_; }
+  const std::string& rate_note() const noexcept { return rate_.note; }
   /// The rate that the container claims; 0: none, or one that libavformat assumes.
   double claimed_rate() const noexcept;
   /// Whether stamps only count frames at the claimed rate, as in AVI, MXF and DV.
@@ -104,7 +104,7 @@ class LibavReader {
   /// Damage and losses up to the picture of the latest next().
   const DamageWatch& damage() const noexcept { return damage_; }
   /// What ended next(): AVERROR_EOF, AVERROR_EXIT for an interruption, ETIMEDOUT for silence …
-  int end() const noexcept { return timed_out_ ? AVERROR(ETIMEDOUT) : end_; }
+  int end() const noexcept { return limit_.exceeded ? AVERROR(ETIMEDOUT) : end_; }
   /// Whether reading ended for lack of data, without an error of the underlying file or connection.
   bool ended() const noexcept;
 
@@ -125,31 +125,44 @@ class LibavReader {
 
   Options options_;
   const std::atomic<bool>& interrupted_;
-  Clock::time_point deadline_;
-  bool timed_out_ = false;
+  struct Limit {
+    Clock::time_point deadline;
+    bool exceeded = false;
+  };
+  Limit limit_;  ///< of the time for opening, or for the next packet
   libav::Format format_;
   int stream_number_ = -1;
   const AVStream* stream_ = nullptr;
   libav::Context decoder_;
-  libav::Packet packet_;
+  /// How packets come to the decoder.
+  struct Feed {
+    libav::Packet packet;
+    std::int64_t number = 0;          ///< of the packet read last
+    std::int64_t skip = 0;            ///< packets to skip
+    std::deque<libav::Packet> ahead;  ///< packets already read to measure the rate
+    bool held = false;   ///< a packet is pending until the decoder has output everything before it
+    int failures = 0;    ///< consecutive failures
+    int before_key = 0;  ///< packets dropped since the stream was opened; -1: decoding has begun
+    std::vector<std::uint8_t> parameters;  ///< latest parameters from a dropped packet
+  };
+  Feed feed_;
   libav::Picture picture_;
   std::optional<PacketCount> count_;
   std::string gpu_problem_;
   std::string track_note_;
   Orientation shown_;
-  std::int64_t skip_;  ///< packets to skip
-  double rate_ = 0;    ///< determined when the input was opened
-  double claimed_rate_ = 0;
-  std::string rate_note_;
-  std::deque<libav::Packet> ahead_;                      ///< packets already read to measure the rate
-  int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the latest picture() in host memory
+  struct Rate {
+    double found = 0;  ///< determined when the input was opened
+    double claimed = 0;
+    std::string note;
+  };
+  Rate rate_;
+  struct Layout {
+    int width = 0, height = 0, format = -1;
+  };
+  Layout latest_;  ///< of the latest picture() in host memory
   int end_ = 0;
-  bool held_ = false;   ///< a packet is pending until the decoder has output everything before it
-  int failures_ = 0;    ///< consecutive failures
-  int before_key_ = 0;  ///< packets dropped since the stream was opened; -1: decoding has begun
-  std::vector<std::uint8_t> parameters_;  ///< latest parameters from a dropped packet
   DamageWatch damage_;
-  std::int64_t packet_number_ = 0;  ///< number of the packet read last
 };
 
 }  // namespace sfft::video

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "video/triage/rank_network.hpp"
-
 namespace sfft::video {
 
 namespace {

@@ -1,18 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns what a scene usually looks like and how much it usually changes, from pictures before and after.
+// Learns what a scene usually looks like and how much it usually changes, from pictures before and after:
+// medians, usual deviations, and the components of what sways.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <span>
 #include <vector>
 
-#include "video/triage/eigen_background.hpp"
 #include "video/triage/light.hpp"
-#include "video/triage/local_light.hpp"
 
 namespace sfft::video {
+
+/// A selection network: compare-exchanges in a fixed order (Batcher's merge exchange: Knuth, The Art of
+/// Computer Programming, volume 3, algorithm 5.2.2M), without those that cannot affect the wanted rank. It
+/// processes one point per lane, without branches.
+class RankNetwork {
+ public:
+  static constexpr std::size_t kLanes = 16;  ///< points that are processed at once
+
+  RankNetwork(std::size_t count, std::size_t rank);
+
+  /// `values`: `count` rows of kLanes numbers, with a point per column. They are reordered. Returns the row
+  /// of the wanted rank within them; rank 0 is the smallest.
+  std::span<const float, kLanes> select(std::span<float> values) const;
+
+  /// Two rows to compare; the smaller values go to `low`.
+  struct Exchange {
+    std::size_t low, high;
+  };
+
+ private:
+  std::size_t rank_;
+  std::vector<Exchange> exchanges_;
+};
+
+/// Principal components of a scene's deviations from its usual picture (Oliver, Rosario and Pentland, "A
+/// Bayesian computer vision system for modeling human interactions", IEEE PAMI 22, 2000). What sways as a
+/// whole has few of them, and each of its states is nearly a sum of multiples of these.
+class EigenBackground {
+ public:
+  /// Computes the components of row-major pictures of one size.
+  void learn(std::span<const std::vector<float>> deviations);
+  void clear() noexcept { components_.clear(); }
+  bool empty() const noexcept { return components_.empty(); }
+
+  /// Subtracts the sum of components that fits best to a deviation. The fit is robust, so a person who hides
+  /// a part of the picture has no weight in it and stays.
+  void remove(std::span<float> deviation) const;
+
+  template <class Archive>
+  void archive(Archive& bytes) {
+    bytes(components_);
+  }
+  /// Call this after reading from an archive. Whether the components are finite, and of pictures with this
+  /// number of points.
+  bool fits(std::size_t points) const noexcept;
+
+ private:
+  std::vector<float> components_;  ///< one after another; a usual coefficient has the size 1
+};
 
 /// Lengths of the windows of a background, in frames.
 struct BackgroundOptions {

@@ -34,30 +34,31 @@ void copy_to_border(std::vector<float>& picture, int width) {
 
 ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(options) {
   const double rate = fps > 0 ? fps : kUnknownRate;
-  window_ = std::clamp(static_cast<std::int64_t>(options.window_s * rate), kMinWindow, kMaxWindow);
-  recent_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(options.settle_s * rate), 9, window_ / 6);
-  interval_s_ = 1 / rate;
-  around_ =
-      std::min(kMaxAround, recent_ / 2 + static_cast<std::int64_t>(2 * options.thresholds.switched_s * rate));
+  lengths_.window = std::clamp(static_cast<std::int64_t>(options.window_s * rate), kMinWindow, kMaxWindow);
+  lengths_.recent =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(options.settle_s * rate), 9, lengths_.window / 6);
+  lengths_.interval_s = 1 / rate;
+  lengths_.around = std::min(
+      kMaxAround, lengths_.recent / 2 + static_cast<std::int64_t>(2 * options.thresholds.switched_s * rate));
   // Rain and sensor noise differ from frame to frame, but objects stay for some frames.
-  smoothing_ = static_cast<float>(2 / (std::clamp(options.thresholds.change_s * rate, 1.0, 8.0) + 1));
+  lengths_.smoothing = static_cast<float>(2 / (std::clamp(options.thresholds.change_s * rate, 1.0, 8.0) + 1));
 }
 
 ChangeMeter::~ChangeMeter() = default;
 
 void ChangeMeter::begin(const SignalView& first) {
   view_.emplace(first, options_.k, options_.max_samples);
-  background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
+  background_.emplace(view_->width(), view_->height(), BackgroundOptions{lengths_.window, lengths_.recent});
   search_.emplace(view_->width(), view_->height());
   moments_.emplace(view_->width());
   brief_.emplace(view_->width(), view_->height());
   // With frames further apart than half of the time that a light takes, objects appear just as suddenly.
-  if (interval_s_ <= 0.5 * options_.thresholds.switched_s)
-    switched_.emplace(frames_in(options_.thresholds.switched_s, interval_s_), kWhite);
+  if (lengths_.interval_s <= 0.5 * options_.thresholds.switched_s)
+    switched_.emplace(frames_in(options_.thresholds.switched_s, lengths_.interval_s), kWhite);
 }
 
 std::optional<Change> ChangeMeter::next_unknown() const {
-  if (frames_ < window_ || pending_.empty()) return std::nullopt;
+  if (frames_ < lengths_.window || pending_.empty()) return std::nullopt;
   return Change{pending_.front().frame, pending_.front().seconds};
 }
 
@@ -84,7 +85,7 @@ void ChangeMeter::take_in(const std::vector<float>& picture) {
     background_->add_jump(averaged_);
   average_.resize(picture.size());
   for (std::size_t i = 0; i < picture.size(); ++i)
-    average_[i] += (averaged_ == 0 ? 1 : smoothing_) * (picture[i] - average_[i]);
+    average_[i] += (averaged_ == 0 ? 1 : lengths_.smoothing) * (picture[i] - average_[i]);
   background_->add(averaged_++, average_);
 }
 
@@ -100,8 +101,8 @@ void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Chan
   take_in(picture);
   pending_.push_back({frames_++, seconds, std::move(picture)});
   // The first background needs a whole window.
-  if (frames_ < window_) return;
-  while (static_cast<std::int64_t>(pending_.size()) > window_ / 2) measure(out);
+  if (frames_ < lengths_.window) return;
+  while (static_cast<std::int64_t>(pending_.size()) > lengths_.window / 2) measure(out);
 }
 
 void ChangeMeter::finish(std::vector<Change>& out) {
@@ -115,12 +116,12 @@ std::size_t ChangeMeter::look_around() {
   double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
   const auto add = [&](const Pending& one) {
     if (!segment.has(one.frame)) return;
-    moments.push_back({one.picture, one.seconds, one.seconds - last > 2.5 * interval_s_});
+    moments.push_back({one.picture, one.seconds, one.seconds - last > 2.5 * lengths_.interval_s});
     last = one.seconds;
   };
   for (const Pending& one : past_) add(one);
   const std::size_t before = moments.size();
-  const auto after = std::min<std::ptrdiff_t>(around_, std::ssize(pending_));
+  const auto after = std::min<std::ptrdiff_t>(lengths_.around, std::ssize(pending_));
   std::for_each(pending_.begin(), pending_.begin() + after, add);
   moments_->take(std::move(moments));
   return before;
@@ -156,7 +157,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     const float shown = next.picture[i];
     const float level =
         within_limits(shown * gain + offset, shown >= kWhite, usual[i], background_->overexposed()[i] != 0);
-    smooth_[i] = first ? level : smooth_[i] + smoothing_ * (level - smooth_[i]);
+    smooth_[i] = first ? level : smooth_[i] + lengths_.smoothing * (level - smooth_[i]);
     deviation_[i] = smooth_[i] - usual[i];
     // In faint light, codecs and rounding destroy more of the contrast.
     spread_[i] = std::max(spread[i], min);
@@ -174,7 +175,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   out.push_back(change);
   past_.push_back(std::move(next));
   pending_.pop_front();
-  if (std::ssize(past_) > around_) {
+  if (std::ssize(past_) > lengths_.around) {
     spare_.push_back(std::move(past_.front().picture));
     past_.pop_front();
   }

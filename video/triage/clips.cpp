@@ -2,7 +2,7 @@
 // One pass over the recording copies the packets of all clips. Times come from the recording's index.
 // Decoding times are derived from the display order, because in containers they may be missing or run
 // backwards.
-#include "video/triage/clips.hpp"
+#include "video/triage/triage_report.hpp"
 
 #include <fmt/format.h>
 

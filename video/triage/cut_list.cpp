@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts seconds to the time stamps of a file, or to time codes (SMPTE ST 12-1).
-#include "video/triage/cut_list.hpp"
+#include "video/triage/triage_report.hpp"
 
 #include <fmt/format.h>
 

@@ -17,8 +17,9 @@
 #include "sfft/error.hpp"
 #include "video/events/pace.hpp"
 #include "video/report/input_log.hpp"
-#include "video/report/png.hpp"
+#include "video/report/page_parts.hpp"
 #include "video/sources/decoder.hpp"
+#include "video/triage/byte_archive.hpp"
 
 namespace sfft::video {
 
@@ -36,36 +37,40 @@ double thread_us() noexcept {
   return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
 }
 
-/// Reduces a frame to at most kThumbnailSide points per side. Each point is the mean of a few pixels.
-Image thumbnail_of(const SignalView& frame) {
-  const std::int64_t height = frame.shape()[0];
-  const std::int64_t width = frame.shape()[1];
-  const std::int64_t step =
-      std::max<std::int64_t>(1, (std::max(width, height) + kThumbnailSide - 1) / kThumbnailSide);
-  const std::int64_t within = std::max<std::int64_t>(1, step / 2);
-  Image image;
-  image.width = static_cast<int>(width / step);
-  image.height = static_cast<int>(height / step);
-  const bool wide = frame.type() == ElementType::u16;
-  std::vector<int> levels;
-  int max = wide ? 1 : 255;
-  for (std::int64_t y = 0; y < image.height; ++y) {
-    for (std::int64_t x = 0; x < image.width; ++x) {
-      int sum = 0;
-      for (const std::int64_t v : {y * step, y * step + within - (step == 1 ? 1 : 0)}) {
-        for (const std::int64_t u : {x * step, x * step + within - (step == 1 ? 1 : 0)}) {
-          const std::int64_t at = v * frame.stride(0) + u;
-          sum += wide ? static_cast<const std::uint16_t*>(frame.data())[at]
-                      : static_cast<const std::uint8_t*>(frame.data())[at];
-        }
-      }
-      levels.push_back(sum / 4);
-      max = std::max(max, sum / 4);
-    }
+/// Small copies of the latest frames, of which one may be the picture of an event.
+class Thumbnails {
+ public:
+  /// Keeps some of the frames.
+  void add(const SignalView& frame, std::int64_t number, double seconds) {
+    if (seconds < next_s_) return;
+    kept_.emplace_back(number, thumbnail(frame, kThumbnailSide));
+    if (kept_.size() > kMaxThumbnails) kept_.pop_front();
+    next_s_ = seconds + 1 / kThumbnailsPerSecond;
   }
-  for (const int level : levels) image.samples.push_back(static_cast<std::uint8_t>(level * 255 / max));
-  return image;
-}
+  /// Frames before this number are no longer needed.
+  void drop_before(std::int64_t number) {
+    while (kept_.size() > 1 && kept_[1].first < number) kept_.pop_front();
+  }
+  /// Selects the copy that is nearest to the peak of the current event.
+  void select(std::int64_t peak) {
+    if (kept_.empty() || peak == peak_) return;
+    const auto distance = [&](const std::pair<std::int64_t, Image>& one) {
+      return std::abs(one.first - peak);
+    };
+    shown_ = std::ranges::min_element(kept_, {}, distance)->second;
+    peak_ = peak;
+  }
+  /// The selected copy as a data URI; empty if none was selected for this peak.
+  std::string of(std::int64_t peak) const {
+    return peak_ == peak && !shown_.samples.empty() ? data_uri(shown_) : std::string();
+  }
+
+ private:
+  std::deque<std::pair<std::int64_t, Image>> kept_;  ///< by the number of the frame
+  Image shown_;
+  std::int64_t peak_ = -1;
+  double next_s_ = 0;
+};
 
 class Reading {
  public:
@@ -81,7 +86,7 @@ class Reading {
       SourceOptions reading = options_.source;
       reading.stop = &stop_;
       source = open_source(file_.path, reading);
-      if (!meter_ || pieces_.empty()) {  // a part that cannot be used may have changed them
+      if (!meter_ || sequence_.pieces.empty()) {  // a part that cannot be used may have changed them
         file_.fps = source->frame_rate();
         meter_.emplace(options_.change, judged_rate(file_.fps));
         events_.emplace(options_.event, judged_rate(file_.fps));
@@ -101,13 +106,13 @@ class Reading {
   /// Reads the next recording of a sequence, which continues the one before. Damage ends only this one.
   /// Returns whether others can be read.
   bool continue_with(const std::string& path) {
-    if (callbacks_.on_recording) callbacks_.on_recording(pieces_.size());
-    TriageFile& one = pieces_.emplace_back();
+    if (callbacks_.on_recording) callbacks_.on_recording(sequence_.pieces.size());
+    TriageFile& one = sequence_.pieces.emplace_back();
     one.path = path;
-    if (pieces_.size() > 1) one.follows = pieces_[pieces_.size() - 2].path;
-    one.sequence_s = offset_s_ = file_.seconds;
-    first_frames_.push_back(file_.frames);
-    piece_begins_ = true;
+    if (sequence_.pieces.size() > 1) one.follows = sequence_.pieces[sequence_.pieces.size() - 2].path;
+    one.sequence_s = sequence_.offset_s = file_.seconds;
+    sequence_.first_frames.push_back(file_.frames);
+    sequence_.begins = true;
     file_.path = path;
     file_.begin = {};
     file_.warnings.clear();
@@ -115,13 +120,13 @@ class Reading {
     try {
       run(nullptr);
       one.status = RunStatus::complete;
-      if (file_.frames == first_frames_.back() && !stop_)
+      if (file_.frames == sequence_.first_frames.back() && !stop_)
         throw InputError(fmt::format("'{}' holds no frames", path));
     } catch (const std::exception&) {
       std::tie(one.status, one.message) = thrown_status();
     }
-    one.frames = file_.frames - first_frames_.back();
-    one.seconds = file_.seconds - offset_s_;
+    one.frames = file_.frames - sequence_.first_frames.back();
+    one.seconds = file_.seconds - sequence_.offset_s;
     one.begin = file_.begin;
     one.warnings = file_.warnings;
     one.input_log = file_.input_log;
@@ -136,17 +141,17 @@ class Reading {
   }
 
   std::vector<TriageFile> take_pieces() {
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      TriageFile& one = pieces_[i];
+    for (std::size_t i = 0; i < sequence_.pieces.size(); ++i) {
+      TriageFile& one = sequence_.pieces[i];
       one.us_per_frame = file_.us_per_frame;
       const double end = one.sequence_s + one.seconds;
       for (const TimelinePoint& point : file_.timeline) {
-        const bool last = i + 1 == pieces_.size();
+        const bool last = i + 1 == sequence_.pieces.size();
         if (point.seconds >= one.sequence_s && (last || point.seconds < end))
           one.timeline.push_back({point.seconds - one.sequence_s, point.value});
       }
     }
-    return std::move(pieces_);
+    return std::move(sequence_.pieces);
   }
 
   /// Analyses all that was read, no matter how the reading ended.
@@ -170,7 +175,7 @@ class Reading {
     if (all >= 0) all += file_.frames;
     const std::int64_t expected =
         options_.frames > 0 && (all < 0 || all > options_.frames) ? options_.frames : all;
-    const std::int64_t before = first_frames_.empty() ? 0 : first_frames_.back();
+    const std::int64_t before = sequence_.first_frames.empty() ? 0 : sequence_.first_frames.back();
     const std::int64_t left = options_.frames > 0 ? options_.frames - file_.frames : 0;
     if (options_.frames > 0 && left <= 0) return;
     next_part_ = Clock::now() + part_interval();
@@ -203,18 +208,19 @@ class Reading {
     std::uint32_t format = kFormat;
     bytes(format);
     if (format != kFormat) throw Error(ErrorCode::file_corrupt, "the state of a file is of another kind");
-    bytes(next_frame_, next_seconds_, busy_us_, timeline_, *events_);
+    bytes(resume_.frame, resume_.seconds, busy_us_, timeline_, *events_);
   }
 
   void save_part() {
     // A part can only go on with pictures like the first.
-    if (!callbacks_.on_part || !pieces_.empty() || !meter_ || !events_->idle() || segment_ > 0 || thinned_)
+    if (!callbacks_.on_part || !sequence_.pieces.empty() || !meter_ || !events_->idle() ||
+        latest_.segment > 0 || thinning_.on)
       return;
     const auto next = meter_->next_unknown();
     if (!next) return;
     next_part_ = Clock::now() + part_interval();
-    next_frame_ = next->frame;
-    next_seconds_ = next->seconds;
+    resume_.frame = next->frame;
+    resume_.seconds = next->seconds;
     ByteWriter bytes;
     archive(bytes);
     meter_->save(bytes);
@@ -238,15 +244,15 @@ class Reading {
       Frame first;
       SourceOptions reading = options_.source;
       if (!open_source(file_.path, reading)->next(first)) throw InputError("no frame");
-      meter_->resume(areas_->masked(first), next_frame_, bytes);
-      reading.selection.start_seconds = next_seconds_ - tolerance;
+      meter_->resume(areas_->masked(first), resume_.frame, bytes);
+      reading.selection.start_seconds = resume_.seconds - tolerance;
       Frame next;
       const double shown = open_source(file_.path, reading)->next(next) ? next.seconds : kNever;
-      if (!(std::fabs(shown - next_seconds_) <= tolerance) || next.width != first.width)
+      if (!(std::fabs(shown - resume_.seconds) <= tolerance) || next.width != first.width)
         throw InputError("the frame is not there");
       auto source = open_source(file_.path, reading);
-      file_.resumed_at_frame = file_.frames = next_frame_;
-      last_seconds_ = next_seconds_;
+      file_.resumed_at_frame = file_.frames = resume_.frame;
+      last_seconds_ = resume_.seconds;
       for (const TriageEvent& event : file_.events)
         if (callbacks_.on_event) callbacks_.on_event(file_, event);
       return source;
@@ -260,41 +266,35 @@ class Reading {
 
   void take(const Frame& frame) {
     const double interval = 1 / (file_.fps > 0 ? file_.fps : 25);
-    const double seconds = std::isfinite(frame.seconds) ? std::max(offset_s_ + frame.seconds, last_seconds_)
-                                                        : static_cast<double>(file_.frames) * interval;
+    const double seconds = std::isfinite(frame.seconds)
+                               ? std::max(sequence_.offset_s + frame.seconds, last_seconds_)
+                               : static_cast<double>(file_.frames) * interval;
     last_seconds_ = seconds;
     if (file_.frames == 0) {
       file_.width = frame.width;
       file_.height = frame.height;
-    } else if (frame.segment != segment_ && !piece_begins_) {
-      begin_segment();
-    } else if (piece_begins_ && frame.format() != FrameFormat{width_, height_, deep_, frame.segment}) {
-      begin_segment();
+    } else {
+      // Segments of another recording have other numbers.
+      if (sequence_.begins) latest_.segment = frame.segment;
+      if (sequence_.begins ? frame.format() != latest_ : frame.segment != latest_.segment) begin_segment();
     }
-    segment_ = frame.segment;
-    piece_begins_ = false;
-    width_ = frame.width;
-    height_ = frame.height;
-    deep_ = frame.bit_depth16;
+    latest_ = frame.format();
+    sequence_.begins = false;
     changes_.clear();
     // At high rates, some of the frames are enough.
     if (judged_rate(file_.fps) < file_.fps) {
-      thinned_ = true;
-      if (!pace_.due(seconds)) {
+      thinning_.on = true;
+      if (!thinning_.pace.due(seconds)) {
         ++file_.frames;
         file_.seconds = seconds + interval;
         return;
       }
-      judged_.push_back(file_.frames);
+      thinning_.judged.push_back(file_.frames);
     }
     const double start = thread_us();
     meter_->push(areas_->masked(frame), seconds, changes_);
     busy_us_ += thread_us() - start;
-    if (options_.thumbnails && seconds >= next_thumbnail_) {
-      thumbnails_.emplace_back(file_.frames, thumbnail_of(frame.view()));
-      if (thumbnails_.size() > kMaxThumbnails) thumbnails_.pop_front();
-      next_thumbnail_ = seconds + 1 / kThumbnailsPerSecond;
-    }
+    if (options_.thumbnails) thumbnails_.add(frame.view(), file_.frames, seconds);
     ++file_.frames;
     file_.seconds = seconds + interval;
     take_changes();
@@ -308,21 +308,24 @@ class Reading {
     if (auto last = events_->finish()) keep(*last);
     meter_.emplace(options_.change, judged_rate(file_.fps));
     meter_begin_ = file_.frames;
-    judged_.clear();
+    thinning_.judged.clear();
   }
 
   void take_changes() {
     for (Change& change : changes_) {
       change.frame += meter_begin_;
-      if (!judged_.empty()) {
-        change.frame = judged_.front();
-        judged_.pop_front();
+      if (!thinning_.judged.empty()) {
+        change.frame = thinning_.judged.front();
+        thinning_.judged.pop_front();
       }
       timeline_.add(change.seconds, change.score);
       note_zones(change);
       auto over = events_->add(change);
       if (over) keep(*over);
-      note_thumbnail(change);
+      if (const Change* const peak = events_->peak())
+        thumbnails_.select(peak->frame);
+      else
+        thumbnails_.drop_before(change.frame - kHeld);
     }
   }
 
@@ -335,28 +338,13 @@ class Reading {
       zones_.emplace_back(change.seconds, areas_->zones_at(change.x, change.y));
   }
 
-  /// Selects the small copy that is nearest to the peak of the current event.
-  void note_thumbnail(const Change& change) {
-    const Change* const peak = events_->peak();
-    if (peak == nullptr) {
-      while (thumbnails_.size() > 1 && thumbnails_[1].first + kHeld < change.frame) thumbnails_.pop_front();
-      return;
-    }
-    if (thumbnails_.empty() || peak->frame == shown_frame_) return;
-    const auto distance = [&](const std::pair<std::int64_t, Image>& one) {
-      return std::abs(one.first - peak->frame);
-    };
-    shown_ = std::ranges::min_element(thumbnails_, {}, distance)->second;
-    shown_frame_ = peak->frame;
-  }
-
   void keep(TriageEvent event) {
     std::uint64_t zones = 0;
     for (const auto& [seconds, where] : zones_)
       if (seconds >= event.change_start_s && seconds <= event.change_end_s) zones |= where;
     event.zones = areas_->names(zones);
-    if (shown_frame_ == event.peak_frame && !shown_.samples.empty()) event.thumbnail = data_uri(shown_);
-    TriageFile& file = pieces_.empty() ? file_ : place(event);
+    event.thumbnail = thumbnails_.of(event.peak_frame);
+    TriageFile& file = sequence_.pieces.empty() ? file_ : place(event);
     file.events.push_back(std::move(event));
     if (callbacks_.on_event) callbacks_.on_event(file, file.events.back());
   }
@@ -364,24 +352,24 @@ class Reading {
   /// Returns the recording in which the event begins, and makes the event's times relative to it.
   TriageFile& place(TriageEvent& event) {
     const auto piece_at = [this](double seconds) {
-      std::size_t piece = pieces_.size() - 1;
-      while (piece > 0 && pieces_[piece].sequence_s > seconds + 1e-6) --piece;
+      std::size_t piece = sequence_.pieces.size() - 1;
+      while (piece > 0 && sequence_.pieces[piece].sequence_s > seconds + 1e-6) --piece;
       return piece;
     };
     const std::size_t first = piece_at(event.start_s);
     const std::size_t last = std::max(first, piece_at(event.end_s - 1e-3));
     if (last > first) {
-      event.end_file = pieces_[last].path;
-      event.end_file_s = event.end_s - pieces_[last].sequence_s;
+      event.end_file = sequence_.pieces[last].path;
+      event.end_file_s = event.end_s - sequence_.pieces[last].sequence_s;
     }
-    TriageFile& file = pieces_[first];
+    TriageFile& file = sequence_.pieces[first];
     for (double* const seconds :
          {&event.start_s, &event.end_s, &event.peak_s, &event.change_start_s, &event.change_end_s})
       *seconds -= file.sequence_s;
     for (std::int64_t* const frame : {&event.start_frame, &event.end_frame, &event.peak_frame})
-      *frame -= first_frames_[first];
+      *frame -= sequence_.first_frames[first];
     event.id = static_cast<std::int64_t>(file.events.size()) + 1;
-    if (&file == &pieces_.back()) file.begin = file_.begin;
+    if (&file == &sequence_.pieces.back()) file.begin = file_.begin;
     return file;
   }
 
@@ -399,23 +387,24 @@ class Reading {
   std::optional<EventList> events_;
   std::vector<Change> changes_;
   Timeline timeline_{kMaxPoints};
-  std::deque<std::pair<std::int64_t, Image>> thumbnails_;
-  Image shown_;
-  std::int64_t shown_frame_ = -1;
-  std::int64_t segment_ = 0;
-  std::int64_t meter_begin_ = 0;            ///< the first frame of the segment
-  std::vector<TriageFile> pieces_;          ///< recordings of a sequence; none: a single recording
-  std::vector<std::int64_t> first_frames_;  ///< of the pieces
-  double offset_s_ = 0;                     ///< where the current piece begins
-  bool piece_begins_ = false;
-  std::int64_t width_ = 0, height_ = 0;  ///< of the latest frame
-  bool deep_ = false;
-  Pace pace_;
-  bool thinned_ = false;             ///< frames are left out
-  std::deque<std::int64_t> judged_;  ///< frames that are not left out, with unknown changes
-  double next_thumbnail_ = 0, last_seconds_ = 0, busy_us_ = 0;
-  std::int64_t next_frame_ = 0;  ///< in a part: the first whose change is not known
-  double next_seconds_ = 0;
+  Thumbnails thumbnails_;
+  FrameFormat latest_;            ///< of the latest frame
+  std::int64_t meter_begin_ = 0;  ///< the first frame of the segment
+  struct Sequence {
+    std::vector<TriageFile> pieces;          ///< recordings of a sequence; none: a single recording
+    std::vector<std::int64_t> first_frames;  ///< of the pieces
+    double offset_s = 0;                     ///< where the current piece begins
+    bool begins = false;                     ///< the next frame is the first of a piece
+  };
+  Sequence sequence_;
+  struct Thinning {
+    Pace pace;
+    bool on = false;                  ///< frames are left out
+    std::deque<std::int64_t> judged;  ///< frames that are not left out, with unknown changes
+  };
+  Thinning thinning_;
+  double last_seconds_ = 0, busy_us_ = 0;
+  Change resume_;  ///< in a part: frame and time of the first whose change is not known
   Clock::time_point next_part_{};
 };
 

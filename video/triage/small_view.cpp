@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tapers the block towards its limits, so that edges ring little, and applies a small inverse FFT.
-#include "video/triage/small_view.hpp"
+#include "video/triage/change_meter.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numbers>
 
 #include "sfft/error.hpp"
 #include "sfft/learn_at.hpp"
 #include "video/guard/layout.hpp"
 #include "video/motion/friendly_size.hpp"
+#include "video/sources/samples.hpp"
 
 namespace sfft::video {
 
@@ -62,7 +62,7 @@ SmallView::SmallView(const SignalView& first_frame, int k, double max_samples)
     for (int fy = fx == 0 ? 0 : -rows; fy <= rows; ++fy)
       support.push_back(static_cast<std::int64_t>(fy < 0 ? fy + height : fy) * width + fx);
   }
-  const SignalView region = region_of(first_frame);
+  const SignalView region = part(first_frame, region_);
   const Template tmpl = learn_at(region, support);
   PlanOptions options;
   options.device = Device::cpu();
@@ -75,7 +75,7 @@ SmallView::SmallView(const SignalView& first_frame, int k, double max_samples)
   drawing_.emplace(Shape{height_, width_}, Domain::real,
                    dense::Options{.normalization = dense::Options::Normalization::none});
   half_.resize(drawing_->spectrum_points());
-  drawing_workspace_.resize(drawing_->workspace_bytes() + 64);
+  drawing_workspace_ = detail::AlignedBuffer(drawing_->workspace_bytes());
 
   scale_ = 255 / full_scale(first_frame);
   const int stride = width_ / 2 + 1;
@@ -107,21 +107,13 @@ double SmallView::frame_y(double y) const noexcept {
   return static_cast<double>(region_.y) + y * static_cast<double>(region_.height) / height_;
 }
 
-SignalView SmallView::region_of(const SignalView& frame) const {
-  const Shape shape{region_.height, region_.width};
-  const std::int64_t first = region_.y * frame.stride(0) + region_.x;
-  if (type_ == ElementType::u16)
-    return SignalView::rows(static_cast<const std::uint16_t*>(frame.data()) + first, shape, frame.stride(0));
-  return SignalView::rows(static_cast<const std::uint8_t*>(frame.data()) + first, shape, frame.stride(0));
-}
-
 void SmallView::read(const SignalView& frame, std::vector<float>& picture) {
   if (frame.shape() != shape_ || frame.type() != type_) {
     throw Error(ErrorCode::shape_mismatch,
                 fmt::format("a frame is {}x{}, the first was {}x{}: frames must keep their size and depth",
                             frame.shape()[1], frame.shape()[0], shape_[1], shape_[0]));
   }
-  plan_->execute(region_of(frame), spectrum_, workspace_);
+  plan_->execute(part(frame, region_), spectrum_, workspace_);
   std::ranges::fill(half_, std::complex<float>{});
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Place& place = places_[i];
@@ -131,11 +123,8 @@ void SmallView::read(const SignalView& frame, std::vector<float>& picture) {
     if (place.mirrored >= 0) half_[static_cast<std::size_t>(place.mirrored)] = std::conj(value);
   }
   picture.resize(points());
-  void* start = drawing_workspace_.data();
-  std::size_t room = drawing_workspace_.size();
-  std::align(64, drawing_->workspace_bytes(), start, room);
   drawing_->inverse(std::span<const std::complex<float>>(half_), std::span<float>(picture),
-                    {static_cast<std::byte*>(start), drawing_->workspace_bytes()});
+                    {drawing_workspace_.data(), drawing_workspace_.size()});
 }
 
 }  // namespace sfft::video

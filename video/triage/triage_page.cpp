@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "sfft/sfft.hpp"
-#include "video/events/json_text.hpp"
 #include "video/report/page_parts.hpp"
 #include "video/report/text.hpp"
 #include "video/triage/triage_report.hpp"

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "sfft/sfft.hpp"
-#include "video/events/json_text.hpp"
 #include "video/report/input_log.hpp"
 #include "video/report/text.hpp"
 

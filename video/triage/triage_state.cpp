@@ -12,8 +12,7 @@
 #include "kernels/base/output_file.hpp"
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
-#include "video/report/base64.hpp"
-#include "video/report/checksum.hpp"
+#include "video/report/encoding.hpp"
 #include "video/sources/file_stamp.hpp"
 
 namespace sfft::video {

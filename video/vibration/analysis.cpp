@@ -11,9 +11,7 @@
 #include <numbers>
 
 #include "kernels/base/quantiles.hpp"
-#include "video/vibration/coding_lines.hpp"
-#include "video/vibration/detrend.hpp"
-#include "video/vibration/verdict.hpp"
+#include "video/vibration/time_series.hpp"
 
 namespace sfft::video {
 

@@ -2,17 +2,42 @@
 // Second half of `sfft-video vibration`: computes the report from the series.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "video/vibration/aliases.hpp"
-#include "video/vibration/frame_clock.hpp"
-#include "video/vibration/light_test.hpp"
+#include "video/vibration/local_changes.hpp"
 #include "video/vibration/recording.hpp"
 #include "video/vibration/spectrum_peaks.hpp"
+#include "video/vibration/time_series.hpp"
 
 namespace sfft::video {
+
+/// The frequency at which an oscillation appears, in [0, rate/2].
+double folded(double hz, double rate_hz);
+
+/// The lowest frequencies above rate/2 that appear at `hz`: rate - hz, rate + hz, 2 rate - hz …
+std::vector<double> alias_candidates(double hz, double rate_hz, std::size_t count = 4);
+
+struct KnownFrequency {
+  double hz = 0, error_hz = 0;
+  std::string name;  ///< as shown to readers, such as "the expected 50 Hz"
+};
+
+struct Alias {
+  double hz = 0;
+  std::string reason;
+};
+
+/// The most likely true frequency of a peak that may be an alias; frames alone cannot decide this. The
+/// candidates, in order, are a known frequency that folds to the peak, a multiple of another peak that does,
+/// and rate - hz if the peak is close to half the frame rate. Returns nothing if an unfolded multiple of
+/// another peak explains the peak. `error_hz`: its standard error. `resolution_hz`: the minimum tolerance.
+std::optional<Alias> likely_alias(double hz, double error_hz, double resolution_hz, double rate_hz,
+                                  std::span<const KnownFrequency> known,
+                                  std::span<const KnownFrequency> stronger);
 
 /// A vibration of a region, or a modulation of its brightness.
 struct VibrationPeak {
@@ -111,5 +136,30 @@ struct VibrationReport {
 /// `max_tile_spectra_bytes`: max. memory for the spectra of tiles. If they need more, none is kept.
 VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& options,
                         std::size_t max_tile_spectra_bytes = std::size_t{64} << 20);
+
+/// The number of frames between key frames, if nearly all intervals are equal and the recording spans at
+/// least eight of them. Several spectral lines then lie between two of the encoder's. Otherwise 0.
+/// `key_frames`: their frame numbers, ascending.
+std::int64_t coding_period(std::span<const std::int64_t> key_frames, std::int64_t frames);
+
+/// The frequency range of a spectral line, in cycles per frame.
+struct CodingBand {
+  double lowest, highest;
+};
+/// The lines in the spectrum of `between`, which marks frames coded from both earlier and later frames.
+std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between);
+
+/// Marks peaks at multiples of `spacing` (0: none) and in the bands of `rhythm`, both in cycles per frame,
+/// within `tolerance_hz` or the peaks' errors. `rate_hz`: frames per second. A peak that stands out among the
+/// others is not marked. If there are few others, a peak far above the `detectable` amplitude is not marked.
+void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<const CodingBand> rhythm,
+                 double rate_hz, double tolerance_hz, double detectable);
+
+/// Warnings about the regions of a report.
+void add_warnings(VibrationReport& report);
+
+/// One sentence on the first region: what vibrates, or that nothing does and which amplitude would have been
+/// detected.
+std::string verdict(const VibrationReport& report);
 
 }  // namespace sfft::video

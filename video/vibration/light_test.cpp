@@ -2,7 +2,7 @@
 // Computes tapered Fourier sums of all coordinates at the frequency and at neighbouring ones. Also searches
 // for the band of light that explains most: a wave along the rows or columns that multiplies the samples or
 // is added to them.
-#include "video/vibration/light_test.hpp"
+#include "video/vibration/local_changes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "video/vibration/region_motion.hpp"
+#include "video/sources/samples.hpp"
 
 namespace sfft::video {
 
@@ -234,18 +234,14 @@ void LocalChangesWatch::learn_cell(std::size_t index) {
 /// Includes the frame in the means of the latest frames.
 void LocalChangesWatch::average(const SignalView& frame) {
   const auto share = static_cast<float>(1 / std::min(kFew, since_ + 1));
-  const auto take = [&]<class Sample>(const Sample*) {
+  with_samples(frame, [&]<class Sample>(const Sample*) {
     for_rows<Sample>(frame, inner_, shift_x_, shift_y_, [&](const Sample* samples, std::int64_t y) {
       float* const row =
           mean_.samples.data() + (inner_.y - region_.y + y) * mean_.width + inner_.x - region_.x;
       for (std::int64_t x = 0; x < inner_.width; ++x)
         row[x] += share * (static_cast<float>(samples[x]) - row[x]);
     });
-  };
-  if (frame.type() == ElementType::u16)
-    take(static_cast<const std::uint16_t*>(nullptr));
-  else
-    take(static_cast<const std::uint8_t*>(nullptr));
+  });
   for (std::size_t i = 0; i < usual_.size(); ++i) usual_[i] += share * (latest_[i] - usual_[i]);
 }
 
@@ -293,10 +289,9 @@ std::array<double, 2> LocalChangesWatch::measure(const SignalView& frame) {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     std::array<float, kCellCoordinates> sums{};
     const float* const weights = weights_.data() + i * kCellCoordinates * points;
-    if (frame.type() == ElementType::u16)
-      coordinates_of<std::uint16_t>(frame, cells_[i], shift_x_, shift_y_, weights, sums.data());
-    else
-      coordinates_of<std::uint8_t>(frame, cells_[i], shift_x_, shift_y_, weights, sums.data());
+    with_samples(frame, [&]<class Sample>(const Sample*) {
+      coordinates_of<Sample>(frame, cells_[i], shift_x_, shift_y_, weights, sums.data());
+    });
     for (std::size_t k = 0; k < kCellCoordinates; ++k) {
       const std::size_t value = i * kCellCoordinates + k;
       const float change = sums[k] - at_reference_[value];
@@ -317,7 +312,7 @@ std::array<double, 2> LocalChangesWatch::measure(const SignalView& frame) {
 bool LocalChangesWatch::looks_moved(const SignalView& frame, double x, double y) const {
   const std::int64_t to_x = std::lround(x), to_y = std::lround(y);
   double here = 0, there = 0;
-  const auto add = [&]<class Sample>(const Sample*) {
+  with_samples(frame, [&]<class Sample>(const Sample*) {
     for (const Region& cell : cells_) {
       if (cell.x + to_x < 0 || cell.x + to_x + cell.width > frame.shape()[1] || cell.y + to_y < 0 ||
           cell.y + to_y + cell.height > frame.shape()[0])
@@ -335,11 +330,7 @@ bool LocalChangesWatch::looks_moved(const SignalView& frame, double x, double y)
       here += energy(shift_x_, shift_y_);
       there += energy(to_x, to_y);
     }
-  };
-  if (frame.type() == ElementType::u16)
-    add(static_cast<const std::uint16_t*>(nullptr));
-  else
-    add(static_cast<const std::uint8_t*>(nullptr));
+  });
   return there <= here;  // also true if no cell can be compared, because the shift is too large
 }
 

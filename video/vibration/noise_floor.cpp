@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses local regression by least absolute deviations at a grid of centres, and interpolates between them.
-#include "video/vibration/noise_floor.hpp"
+// The noise floor is a local regression by least absolute deviations at a grid of centres, with interpolation
+// between them. Probabilities are those of the extreme values of a spectrum.
+#include "video/vibration/spectrum_peaks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -90,6 +91,26 @@ NoiseFloor noise_floor(std::span<const double> power, double padding, std::size_
     at = std::min(points.size() - 1, at + std::max<std::size_t>(1, half / 4));
   }
   return floor;
+}
+
+double false_alarm_probability(double height, double floor_degrees, const SearchedBand& band) {
+  if (!(height > 0)) return 1;
+  const double b = std::max(1.0, floor_degrees);
+  const double tail = std::exp(-b * std::log1p(height / b));
+  const double one = band.channels > 1 ? tail * (1 + height) : tail;
+  const double crossings =
+      band.independent * tail * std::pow(height, static_cast<double>(band.channels) - 0.5);
+  return std::min(1.0, one + crossings);
+}
+
+double significant_height(double probability, double floor_degrees, const SearchedBand& band) {
+  double low = 1;
+  double high = 1e6;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = std::sqrt(low * high);
+    (false_alarm_probability(middle, floor_degrees, band) > probability ? low : high) = middle;
+  }
+  return high;
 }
 
 }  // namespace sfft::video

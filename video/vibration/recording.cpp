@@ -13,13 +13,14 @@
 #include "kernels/base/quantiles.hpp"
 #include "sfft/error.hpp"
 #include "video/sources/decoder.hpp"
+#include "video/sources/samples.hpp"
 
 namespace sfft::video {
 
 namespace {
 
 double mean_of(const SignalView& view) {
-  const auto mean = [&](const auto* samples) {
+  return with_samples(view, [&](const auto* samples) {
     double sum = 0;
     for (std::int64_t row = 0; row < view.shape()[0]; ++row) {
       const auto* const begin = samples + row * view.stride(0);
@@ -28,9 +29,7 @@ double mean_of(const SignalView& view) {
       sum += static_cast<double>(line);
     }
     return sum / static_cast<double>(view.shape().points());
-  };
-  return view.type() == ElementType::u16 ? mean(static_cast<const std::uint16_t*>(view.data()))
-                                         : mean(static_cast<const std::uint8_t*>(view.data()));
+  });
 }
 
 /// Tiles of equal size, centred in the region.
@@ -220,12 +219,10 @@ class Pictures {
   SignalView field(const SignalView& view, int later) const {
     if (fields_ == Fields::none) return view;
     const std::int64_t first = (fields_ == Fields::top_first) == (later == 0) ? 0 : 1;
-    const auto lines = [&](const auto* samples) {
+    return with_samples(view, [&](const auto* samples) {
       return SignalView::rows(samples + first * view.stride(0), {view.shape()[0] / 2, view.shape()[1]},
                               2 * view.stride(0));
-    };
-    return view.type() == ElementType::u16 ? lines(static_cast<const std::uint16_t*>(view.data()))
-                                           : lines(static_cast<const std::uint8_t*>(view.data()));
+    });
   }
 
   /// Inserts the values of later fields between those of earlier ones, minus their constant difference, which

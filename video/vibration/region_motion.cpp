@@ -3,13 +3,12 @@
 // spectrum. After a jump, phases find the picture again.
 #include "video/vibration/region_motion.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "sfft/sfft.hpp"
+#include "video/sources/samples.hpp"
 #include "video/vibration/motion_model.hpp"
 
 namespace sfft::video {
@@ -21,16 +20,9 @@ std::int64_t default_frequencies(const Region& region) {
   return std::clamp<std::int64_t>(region.width * region.height / 48, 12, 1000);
 }
 
-template <class T>
-SignalView part_of(const SignalView& frame, const Region& region) {
-  const std::int64_t pitch = frame.stride(0);
-  return SignalView::rows(static_cast<const T*>(frame.data()) + region.y * pitch + region.x,
-                          {region.height, region.width}, pitch);
-}
-
 /// Whether all samples are equal.
 bool is_flat(const SignalView& view) {
-  const auto flat = [&](const auto* samples) {
+  return with_samples(view, [&](const auto* samples) {
     const auto first = samples[0];
     for (std::int64_t row = 0; row < view.shape()[0]; ++row) {
       const auto* const begin = samples + row * view.stride(0);
@@ -38,9 +30,7 @@ bool is_flat(const SignalView& view) {
         return false;
     }
     return true;
-  };
-  return view.type() == ElementType::u8 ? flat(static_cast<const std::uint8_t*>(view.data()))
-                                        : flat(static_cast<const std::uint16_t*>(view.data()));
+  });
 }
 
 /// Variance of a sample's noise from two frames: a low quantile over small blocks, most of which do not move.
@@ -67,18 +57,6 @@ double noise_variance(const Picture& one, const Picture& other) {
 }
 
 }  // namespace
-
-SignalView part(const SignalView& frame, const Region& region) {
-  const bool inside = region.x >= 0 && region.y >= 0 && region.width > 0 && region.height > 0 &&
-                      region.x <= frame.shape()[1] - region.width &&
-                      region.y <= frame.shape()[0] - region.height;
-  if (!inside)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("the region {},{},{},{} goes beyond the frames, which are {}x{}", region.x,
-                            region.y, region.width, region.height, frame.shape()[1], frame.shape()[0]));
-  return frame.type() == ElementType::u16 ? part_of<std::uint16_t>(frame, region)
-                                          : part_of<std::uint8_t>(frame, region);
-}
 
 struct RegionMotion::Impl {
   Region region;

@@ -11,9 +11,6 @@
 
 namespace sfft::video {
 
-/// The part of a frame that a region covers.
-SignalView part(const SignalView& frame, const Region& region);
-
 struct RegionMotionOptions {
   std::int64_t k = 0;      ///< frequencies; 0: 1000, fewer for small regions
   double max_samples = 0;  ///< share of the pixels that may be read; 0: all

@@ -11,8 +11,6 @@
 #include "kernels/base/quantiles.hpp"
 #include "sfft/dense.hpp"
 #include "video/vibration/line_fit.hpp"
-#include "video/vibration/noise_floor.hpp"
-#include "video/vibration/significance.hpp"
 
 namespace sfft::video {
 

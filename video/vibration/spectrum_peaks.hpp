@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds lines in the spectrum of one or two time series: their frequencies and amplitudes with standard
-// errors, and the probability that noise alone causes them.
+// errors, the noise floor beneath them, and the probability that noise alone causes them.
 #pragma once
 
 #include <complex>
@@ -9,6 +9,41 @@
 #include <vector>
 
 namespace sfft::video {
+
+/// Number of bins of a Hann taper, spaced by 1/T, that carry as much information as one independent bin.
+inline constexpr double kHannCost = 1.94;
+
+struct NoiseFloor {
+  std::vector<double> power;  ///< mean power of noise in every bin
+  /// The floor is as accurate as the mean of this many independent powers.
+  std::vector<double> degrees;
+};
+
+/// `power`: a periodogram with a Hann taper and `padding` bins per 1/T. Bins from `first` to `last` contain
+/// noise and lines; those below are residual drift, those above are unused. The floor is the median power
+/// around each frequency, from a line fitted to the logarithms of power over frequency by least absolute
+/// deviations. Spectral lines thus do not raise the floor, and a floor that falls as a power of frequency is
+/// not biased.
+NoiseFloor noise_floor(std::span<const double> power, double padding, std::size_t first, std::size_t last);
+
+/// The frequency band searched for a peak.
+struct SearchedBand {
+  int channels = 1;  ///< number of channels whose normalised powers are summed: 1 or 2
+  /// Approximate number of independent frequencies: the width of the band times the effective duration of the
+  /// tapered series, sqrt(4 pi var t), where the variance of time is weighted by the squared taper (Baluev,
+  /// MNRAS 385, 2008).
+  double independent = 1;
+};
+
+/// Probability that the largest peak of noise in the band is above `height`, a sum of powers relative to the
+/// noise floor. The floor is an estimate as accurate as the mean of b = `floor_degrees` independent powers.
+/// This makes large ratios more likely than with a known floor: exp(-h) becomes (1 + h/b)^-b. Computed from
+/// the expected number of upcrossings (Davies 1977; Baluev 2008), an upper bound that is tight where it is
+/// small.
+double false_alarm_probability(double height, double floor_degrees, const SearchedBand& band);
+
+/// The height at which the false alarm probability is `probability`.
+double significant_height(double probability, double floor_degrees, const SearchedBand& band);
 
 struct PeakOptions {
   double rate_hz = 1;                     ///< samples per second

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes warnings, and one sentence about the whole recording.
-#include "video/vibration/verdict.hpp"
+#include "video/vibration/analysis.hpp"
 
 #include <fmt/format.h>
 

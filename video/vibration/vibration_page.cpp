@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "sfft/sfft.hpp"
-#include "video/report/arrays_file.hpp"
+#include "video/report/hdf5_file.hpp"
 #include "video/report/page_parts.hpp"
 #include "video/report/plot.hpp"
 #include "video/report/text.hpp"
-#include "video/vibration/verdict.hpp"
+#include "video/vibration/analysis.hpp"
 #include "video/vibration/vibration_report.hpp"
 
 namespace sfft::video {
@@ -50,19 +50,15 @@ void add_marks(Plot& plot, const std::vector<VibrationPeak>& peaks) {
 }
 
 Plot spectrum_plot(const Signal& signal, bool light) {
-  Plot plot{light ? "Spectrum of the brightness" : "Spectrum of the motion",
-            "Hz",
-            light ? "% of the mean" : "px",
-            true,
-            {},
-            {}};
+  Plot plot{light ? "Spectrum of the brightness" : "Spectrum of the motion", "Hz",
+            light ? "% of the mean" : "px", Plot::Axes::log_y};
   add_spectrum(plot, signal.search, light ? 100 : 1);
   add_marks(plot, signal.peaks);
   return plot;
 }
 
 Plot series_plot(const Signal& signal, double rate_hz) {
-  Plot plot{"Place against time", "s", "px", false, {}, {}};
+  Plot plot{"Place against time", "s", "px"};
   const char* const names[] = {"x (to the right)", "y (downwards)"};
   const char* const classes[] = {"", "second"};
   for (std::size_t c = 0; c < std::min<std::size_t>(2, signal.rest.size()); ++c) {
@@ -197,7 +193,7 @@ std::string vibration_page(const VibrationSeries& series, const VibrationReport&
 }
 
 std::string vibration_picture(const VibrationReport& report) {
-  if (report.regions.empty()) return svg_file({"Nothing was read", "", "", false, {}, {}});
+  if (report.regions.empty()) return svg_file({"Nothing was read", "", ""});
   return svg_file(spectrum_plot(report.regions[0].motion, false));
 }
 

@@ -12,7 +12,7 @@
 #include "video/report/input_log.hpp"
 #include "video/report/json_number.hpp"
 #include "video/report/text.hpp"
-#include "video/vibration/verdict.hpp"
+#include "video/vibration/analysis.hpp"
 
 namespace sfft::video {
 

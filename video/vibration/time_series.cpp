@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses between the container's rate and the frames' time stamps.
-#include "video/vibration/frame_clock.hpp"
+// Fits a basis of slow functions by iteratively reweighted least squares.
+#include "video/vibration/time_series.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+
+#include "kernels/base/quantiles.hpp"
 
 namespace sfft::video {
 
@@ -128,6 +131,109 @@ std::vector<double> at_even_times(std::span<const double> series, std::span<cons
       even.push_back(std::numeric_limits<double>::quiet_NaN());
   }
   return even;
+}
+
+namespace {
+
+/// Weighted normal equations A^T W A p = A^T W b, accumulated row by row and solved by Cholesky's method.
+/// Columns that depend on earlier ones get the coefficient 0.
+class NormalEquations {
+ public:
+  explicit NormalEquations(std::size_t columns) : n_(columns), matrix_(columns * columns), right_(columns) {}
+
+  void add(std::span<const double> row, double value, double weight) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double w = weight * row[i];
+      for (std::size_t j = 0; j <= i; ++j) matrix_[i * n_ + j] += w * row[j];
+      right_[i] += w * value;
+    }
+  }
+
+  std::vector<double> solve() const {
+    std::vector<double> factor = matrix_;
+    std::vector<double> p = right_;
+    constexpr double kRounding = 1e-12;
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        double sum = matrix_[i * n_ + j];
+        for (std::size_t k = 0; k < j; ++k) sum -= factor[i * n_ + k] * factor[j * n_ + k];
+        if (i == j) {
+          factor[i * n_ + i] = sum > kRounding * matrix_[i * n_ + i] ? std::sqrt(sum) : 0;
+        } else {
+          factor[i * n_ + j] = factor[j * n_ + j] > 0 ? sum / factor[j * n_ + j] : 0;
+        }
+      }
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t k = 0; k < i; ++k) p[i] -= factor[i * n_ + k] * p[k];
+      p[i] = factor[i * n_ + i] > 0 ? p[i] / factor[i * n_ + i] : 0;
+    }
+    for (std::size_t i = n_; i-- > 0;) {
+      for (std::size_t k = i + 1; k < n_; ++k) p[i] -= factor[k * n_ + i] * p[k];
+      p[i] = factor[i * n_ + i] > 0 ? p[i] / factor[i * n_ + i] : 0;
+    }
+    return p;
+  }
+
+ private:
+  std::size_t n_;
+  std::vector<double> matrix_, right_;  ///< the lower triangle, row-major
+};
+
+/// A line and slow cosines at sample i of n; the middle of the sample is at i + 1/2.
+void basis(std::size_t i, std::size_t n, std::span<double> row) {
+  const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
+  row[0] = 1;
+  if (row.size() > 1) row[1] = 2 * place - 1;
+  for (std::size_t k = 2; k < row.size(); ++k)
+    row[k] = std::cos(std::numbers::pi * static_cast<double>(k - 1) * place);
+}
+
+}  // namespace
+
+Detrended remove_drift(std::span<const double> series, double periods) {
+  const std::size_t n = series.size();
+  Detrended result;
+  result.rest.assign(n, 0);
+  result.drift.assign(n, 0);
+  if (n == 0) return result;
+  const auto columns = std::min<std::size_t>(2 + static_cast<std::size_t>(std::max(0.0, 2 * periods)),
+                                             std::max<std::size_t>(1, n / 4));
+  std::vector<double> row(columns);
+  double scale = 0;
+  constexpr int kRounds = 6;
+  constexpr double kHuber =
+      2.5;  // a pure oscillation stays within 1.5 of its scale and keeps its full weight
+  for (int round = 0; round < kRounds; ++round) {
+    NormalEquations equations(columns);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!std::isfinite(series[i])) continue;
+      basis(i, n, row);
+      const double size = std::abs(series[i] - result.drift[i]);
+      equations.add(row, series[i],
+                    round > 0 && size > kHuber * scale && scale > 0 ? kHuber * scale / size : 1);
+    }
+    const std::vector<double> fit = equations.solve();
+    std::vector<double> left;
+    for (std::size_t i = 0; i < n; ++i) {
+      basis(i, n, row);
+      double value = 0;
+      for (std::size_t k = 0; k < columns; ++k) value += fit[k] * row[k];
+      result.drift[i] = value;
+      if (std::isfinite(series[i])) left.push_back(std::abs(series[i] - value));
+    }
+    scale = 1.4826 * detail::median(std::move(left), 0);
+  }
+  constexpr double kWild = 8;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double left = series[i] - result.drift[i];
+    const bool wild = !std::isfinite(left) || (scale > 0 && std::abs(left) > kWild * scale);
+    result.outliers += wild ? 1 : 0;
+    result.rest[i] = !wild ? left : std::isfinite(left) ? std::copysign(kWild * scale, left) : 0;
+  }
+  const auto [low, high] = std::minmax_element(result.drift.begin(), result.drift.end());
+  result.drift_range = *high - *low;
+  return result;
 }
 
 }  // namespace sfft::video

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks a process that writes the HDF5 file, because HDF5 does not survive a failed write. Supports and rows
-// are sent to it through a socket pair.
-#include "video/report/spectra_file.hpp"
+// Forks a process that writes the HDF5 file. Supports and rows are sent to it through a socket pair; it has a
+// copy of all arrays.
+#include "video/report/hdf5_file.hpp"
 
 #include "sfft/error.hpp"
 
@@ -21,8 +21,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "video/report/hdf5_writer.hpp"
 
 namespace sfft::video {
 
@@ -116,7 +114,8 @@ void serve(Socket& socket, const std::string& path) {
       case Kind::end: {
         Extent extent{};
         std::memcpy(&extent, content.data(), sizeof extent);
-        writer.finish(extent.height, extent.width);
+        writer.set_shape(extent.height, extent.width);
+        writer.finish();
         socket.send(&kFine, 1);
         return;
       }
@@ -133,10 +132,11 @@ void close_all_but(int kept) noexcept {
 }
 
 /// Runs in the writing process, which exits here without clean-up.
-[[noreturn]] void live(Socket& socket, const std::string& path) {
+template <class Work>
+[[noreturn]] void live(Socket& socket, const Work& work) {
   close_all_but(socket.descriptor());
   try {
-    serve(socket, path);
+    work();
   } catch (const std::bad_alloc&) {
     constexpr std::string_view kShort = "out of memory";
     socket.send(kShort.data(), kShort.size());
@@ -146,12 +146,16 @@ void close_all_but(int kept) noexcept {
   std::_Exit(0);
 }
 
-/// Writes HDF5 in a separate process, so that a failure loses only this file: see hdf5_writer.hpp.
-class IsolatedFile final : public SpectraFile {
+[[noreturn]] void fail(const std::string& message) {
+  throw Error(ErrorCode::file_unreadable, message);
+}
+
+/// A process that writes a file, so that a failure loses only this file: see Hdf5Writer.
+class WriterProcess {
  public:
-  explicit IsolatedFile(detail::OutputFile& output) : output_(output), socket_(-1) {
-    if (output.kind() != detail::OutputKind::file)
-      fail(fmt::format("cannot write '{}': spectra need a regular file, not a stream", output.path()));
+  /// The process calls work(socket, path of the file).
+  template <class Work>
+  WriterProcess(const detail::OutputFile& output, const Work& work) : output_(output), socket_(-1) {
     const std::string path = output.temporary_path();
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail_to_start();
@@ -159,16 +163,53 @@ class IsolatedFile final : public SpectraFile {
     Socket other(ends[1]);
     process_ = ::fork();
     if (process_ < 0) fail_to_start();
-    if (process_ == 0) live(other, path);
-    other.close();
-    try {
-      expect_fine();
-    } catch (...) {
-      end_process();
-      throw;
+    if (process_ == 0) live(other, [&] { work(other, path); });
+  }
+  ~WriterProcess() {
+    socket_.close();
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  ~IsolatedFile() override { end_process(); }
+  WriterProcess(const WriterProcess&) = delete;
+  WriterProcess& operator=(const WriterProcess&) = delete;
+
+  bool send(const void* data, std::size_t bytes) noexcept { return socket_.send(data, bytes); }
+
+  /// Waits for the next answer. Throws Error if it is an error message, or if there is none.
+  void expect_fine() {
+    std::string answer(1, '?');
+    if (!socket_.receive(answer.data(), 1)) {
+      fail(fmt::format("cannot write '{}': the process that writes it crashed: is there enough memory?",
+                       output_.path()));
+    }
+    if (answer[0] == kFine) return;
+    for (char c = 0; answer.size() < 1000 && socket_.receive(&c, 1);) answer += c;
+    fail(answer);
+  }
+
+ private:
+  [[noreturn]] void fail_to_start() const {
+    fail(fmt::format("cannot write '{}': no process can be started for it: {}", output_.path(),
+                     std::strerror(errno)));
+  }
+
+  const detail::OutputFile& output_;
+  Socket socket_;
+  pid_t process_ = -1;
+};
+
+const detail::OutputFile& regular(const detail::OutputFile& output, const char* needs) {
+  if (output.kind() != detail::OutputKind::file)
+    fail(fmt::format("cannot write '{}': {} a regular file, not a stream", output.path(), needs));
+  return output;
+}
+
+class IsolatedSpectra final : public SpectraFile {
+ public:
+  explicit IsolatedSpectra(detail::OutputFile& output)
+      : output_(output), process_(regular(output, "spectra need"), serve) {
+    process_.expect_fine();
+  }
 
   void write(std::int64_t, const Spectrum<float>& spectrum) override {
     if (support_ != nullptr && spectrum.values.size() != k_) {
@@ -190,44 +231,18 @@ class IsolatedFile final : public SpectraFile {
   void commit(const SourceInfo& input) override {
     const Extent extent{input.height, input.width};
     tell(Kind::end, &extent, sizeof extent);
-    expect_fine();
+    process_.expect_fine();
     output_.commit();
   }
 
  private:
-  [[noreturn]] static void fail(const std::string& message) {
-    throw Error(ErrorCode::file_unreadable, message);
-  }
-  [[noreturn]] void fail_to_start() const {
-    fail(fmt::format("cannot write '{}': no process can be started for it: {}", output_.path(),
-                     std::strerror(errno)));
-  }
-
-  void end_process() noexcept {
-    socket_.close();
-    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-
   void tell(Kind kind, const void* content, std::size_t bytes) {
     const Header header{kind, bytes};
-    if (!socket_.send(&header, sizeof header) || !socket_.send(content, bytes)) expect_fine();
-  }
-
-  void expect_fine() {
-    std::string answer(1, '?');
-    if (!socket_.receive(answer.data(), 1)) {
-      fail(fmt::format("cannot write '{}': the process that writes it crashed: is there enough memory?",
-                       output_.path()));
-    }
-    if (answer[0] == kFine) return;
-    for (char c = 0; answer.size() < 1000 && socket_.receive(&c, 1);) answer += c;
-    fail(answer);
+    if (!process_.send(&header, sizeof header) || !process_.send(content, bytes)) process_.expect_fine();
   }
 
   detail::OutputFile& output_;
-  Socket socket_;
-  pid_t process_ = -1;
+  WriterProcess process_;
   const void* support_ = nullptr;
   std::size_t k_ = 0;
   std::vector<std::byte> row_;
@@ -236,7 +251,23 @@ class IsolatedFile final : public SpectraFile {
 }  // namespace
 
 std::unique_ptr<SpectraFile> open_spectra_file(detail::OutputFile& output) {
-  return std::make_unique<IsolatedFile>(output);
+  return std::make_unique<IsolatedSpectra>(output);
+}
+
+void check_arrays_output(const detail::OutputFile& output) {
+  regular(output, "HDF5 needs");
+}
+
+void write_arrays(detail::OutputFile& output, std::span<const NamedArray> arrays) {
+  check_arrays_output(output);
+  WriterProcess process(output, [arrays](Socket& socket, const std::string& path) {
+    Hdf5Writer writer(path);
+    for (const NamedArray& array : arrays) writer.add_array(array);
+    writer.finish();
+    socket.send(&kFine, 1);
+  });
+  process.expect_fine();
+  output.commit();
 }
 
 }  // namespace sfft::video
@@ -252,6 +283,15 @@ bool has_hdf5() noexcept {
 std::unique_ptr<SpectraFile> open_spectra_file(detail::OutputFile&) {
   throw Error(ErrorCode::backend_unavailable,
               "--spectra needs HDF5, which this build lacks: install libhdf5-dev and build again");
+}
+
+void check_arrays_output(const detail::OutputFile&) {
+  throw Error(ErrorCode::backend_unavailable,
+              "--hdf5 needs HDF5, which this build lacks: install libhdf5-dev and build again");
+}
+
+void write_arrays(detail::OutputFile& output, std::span<const NamedArray>) {
+  check_arrays_output(output);
 }
 
 }  // namespace sfft::video
