@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the command line of sfft-video, one word per line: parsing ends in a command with options in range,
 // in help, or in exit code 2. Nothing is opened except by the checks of options.
-#include "command_line.hpp"
+#include "commands.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sfft/error.hpp"
-#include "video/report/checksum.hpp"
+#include "video/report/encoding.hpp"
 #include "video/shards/shard_lines.hpp"
 
 namespace {

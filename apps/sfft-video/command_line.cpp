@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the subcommands, and the CLI11 options of run, learn and info with their limits and exclusions.
-#include "command_line.hpp"
+// Declares the subcommands, and the CLI11 options of run, learn, merge and info with their limits and
+// exclusions.
+#include "commands.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,10 @@
 
 #include "apps/unknown_word.hpp"
 #include "options.hpp"
+#include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
 #include "video/report/hdf5_file.hpp"
+#include "video/shards/shard.hpp"
 #include "video/sources/source.hpp"
 
 namespace sfft::apps {
@@ -113,6 +116,31 @@ PlanEffort effort_named(const std::string& name) {
   return name == "quick" ? PlanEffort::quick : name == "thorough" ? PlanEffort::thorough : PlanEffort::normal;
 }
 
+CLI::Validator shard_check() {
+  return {[](std::string& text) {
+            if (text == "auto") return std::string();
+            try {
+              video::parse_shard(text);
+            } catch (const Error& error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          ""};
+}
+
+/// Adds --shard and --results.
+void add_shard(CLI::App* run, RunCommand& command) {
+  auto* results = run->add_option(
+      "--results", command.results,
+      "Keep each recording's report in this folder as soon as it is finished, and leave out what an earlier "
+      "start has finished; 'sfft-video merge' makes one report");
+  run->add_option("--shard", command.shard,
+                  "Read part I of N of the recordings, as in 2/8; 'auto' takes both from mpirun or srun")
+      ->check(shard_check())
+      ->needs(results);
+}
+
 void add_run(CLI::App& app, RunCommand& command) {
   CLI::App* run = app.add_subcommand("run", "Transform every frame of an input");
   run->add_option("INPUT", command.inputs,
@@ -168,13 +196,12 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_option("--batch", command.options.batch,
                   "Frames to transform together at most (default: 64 on a GPU, 4 per thread on a CPU with "
                   "several, else 1); a camera, a stream or a pipe is never waited for")
-      ->check(
-          number_check("a number from 1 to 1024", [](double value) { return value >= 1 && value <= 1024; }));
+      ->check(between(1, 1024));
   run->add_option(
          "--learn-frames", command.options.learn_frames,
          "Learn from the first N frames, which are kept in memory until then. More than one helps where the "
          "first frame is not like the others, and tells how frames differ")
-      ->check(number_check("a number from 1 to 256", [](double value) { return value >= 1 && value <= 256; }))
+      ->check(between(1, 256))
       ->capture_default_str();
   run->add_flag("--no-reference", command.no_reference,
                 "Transform frames themselves, not their difference to a reference frame");
@@ -228,6 +255,20 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   learn->add_flag("--no-plan", command.no_plan,
                   "Leave out the plan with which 'run' and its default options start at once");
   learn->add_flag("--verbose", command.verbose, kVerboseHelp);
+}
+
+void add_merge(CLI::App& app, MergeCommand& command) {
+  CLI::App* merge = app.add_subcommand("merge", "Make one report of the shards of a run");
+  merge
+      ->add_option("SHARD", command.shards,
+                   "The folder that 'run --results' was given, or the shards' files, one from each")
+      ->required();
+  merge->add_option("--json", command.json,
+                    "Write the report for scripts, as a run over all recordings does; - for standard output");
+  merge->add_option("--csv", command.csv, "Write a line per recording; - for standard output");
+  merge->add_flag("--partial", command.partial,
+                  "Report what there is, where shards are missing or have not finished; the exit code is 3");
+  merge->add_flag("--quiet", command.quiet, "No summary");
 }
 
 }  // namespace

@@ -62,15 +62,9 @@ int exit_code(ErrorCode code) noexcept {
 }
 
 int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
-  const std::string path = output_path(command.output);
-  bool on_standard_output = false;
-  try {
-    const detail::OutputFile output(path);  // fail now rather than after the work
-    refuse_input(output, command.input);
-    on_standard_output = output.kind() == detail::OutputKind::descriptor;
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
+  // Fails now rather than after the work.
+  const bool on_standard_output =
+      ReportFiles({command.input}, {{"template", command.output}}).on_standard_output();
   std::vector<video::Frame> frames;
   try {
     video::SourceOptions reading = command.source;
@@ -133,7 +127,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   }
   const Template& tmpl = *learned;
   try {
-    tmpl.save(path);
+    tmpl.save(command.output == "-" ? "/dev/stdout" : command.output);
   } catch (const Error& error) {
     throw UsageError(error.what());
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands with their parsed options. Each returns the program's exit code.
+// The parsed command line of sfft-video, and its subcommands. Each returns the exit code of the program.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -117,5 +118,40 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
 int guard_command(const GuardCommand& command, const std::atomic<bool>& stop);
 int triage_command(const TriageCommand& command, const std::atomic<bool>& stop);
 int info_command(const std::string& path);
+
+struct RunOutcome {
+  int code = kFine;
+  video::RunStatus status = video::RunStatus::complete;
+  std::string message;
+  std::string json;  ///< if RunCommand::keep_json requests it
+};
+
+/// Runs a command that has one input and no {} in the names of its outputs.
+RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop);
+
+/// The command for one of several inputs; `name` fills the {} in the names of outputs.
+RunCommand command_for(const RunCommand& command, const std::string& input, const std::string& name);
+
+/// Throws UsageError if several inputs would write to the same output file. A common JSON report is allowed.
+void check_output_names(const RunCommand& command);
+
+/// Runs the recordings of one shard, and appends the results to the shard's file.
+int run_shard(const RunCommand& command, const std::vector<std::string>& inputs,
+              const std::atomic<bool>& stop);
+
+struct CommandLine {
+  enum class Command : std::uint8_t { none, run, learn, vibration, guard, triage, merge, info };
+  Command command = Command::none;
+  int exit_code = kFine;  ///< for the command `none`: help or an error was printed
+  RunCommand run;
+  LearnCommand learn;
+  VibrationCommand vibration;
+  GuardCommand guard;
+  TriageCommand triage;
+  MergeCommand merge;
+  std::string info;
+};
+
+CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& out, std::ostream& error);
 
 }  // namespace sfft::apps

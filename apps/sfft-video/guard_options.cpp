@@ -42,18 +42,15 @@ void add_guard(CLI::App& app, GuardCommand& command) {
   guard
       ->add_option("--sensitivity", options.guard.sensitivity,
                    "2: thresholds half as high, 0.5: twice as high")
-      ->check(
-          number_check("a number from 0.1 to 10", [](double value) { return value >= 0.1 && value <= 10; }))
+      ->check(between(0.1, 10))
       ->capture_default_str();
   guard
       ->add_option("--learn-frames", options.guard.learn_frames,
                    "First frames that show the scene as it should be")
-      ->check(
-          number_check("a number from 1 to 1000", [](double value) { return value >= 1 && value <= 1000; }))
+      ->check(between(1, 1000))
       ->capture_default_str();
   guard->add_option("--k", options.guard.k, "Coefficients per frame, about")
-      ->check(number_check("a number from 200 to 20000",
-                           [](double value) { return value >= 200 && value <= 20000; }))
+      ->check(between(200, 20000))
       ->capture_default_str();
   guard
       ->add_option("--samples", options.guard.max_samples,
@@ -69,7 +66,7 @@ void add_guard(CLI::App& app, GuardCommand& command) {
           "--presets", options.guard.presets,
           "Number of views to which a camera on patrol returns: they are learned, and moves between them "
           "are no alarms")
-      ->check(number_check("a number from 0 to 64", [](double value) { return value >= 0 && value <= 64; }))
+      ->check(between(0, 64))
       ->capture_default_str();
   add_thresholds(guard, options.guard.thresholds);
   guard->add_option("--silence", options.silence_s, "Seconds without frames after which a camera is offline")

@@ -14,7 +14,7 @@
 #include <new>
 #include <string_view>
 
-#include "command_line.hpp"
+#include "commands.hpp"
 #include "kernels/base/output_file.hpp"
 #include "outputs.hpp"
 #include "sfft/log.hpp"

@@ -53,9 +53,8 @@ CLI::Validator moment_check() {
           ""};
 }
 
-}  // namespace
-
-CLI::Validator number_check(const char* what, bool (*good)(double)) {
+template <class Good>
+CLI::Validator number_check(const std::string& what, const Good& good) {
   return {[what, good](std::string& text) {
             double value = 0;
             const bool number = CLI::detail::lexical_cast(text, value);
@@ -63,11 +62,18 @@ CLI::Validator number_check(const char* what, bool (*good)(double)) {
           },
           ""};
 }
+
+}  // namespace
+
 CLI::Validator positive() {
   return number_check("a number above 0", [](double value) { return value > 0; });
 }
 CLI::Validator not_negative() {
   return number_check("a number of at least 0", [](double value) { return value >= 0; });
+}
+CLI::Validator between(double low, double high, const char* what) {
+  return number_check(fmt::format("{} from {:g} to {:g}", what, low, high),
+                      [low, high](double value) { return value >= low && value <= high; });
 }
 
 std::optional<video::Region> parse_region(const std::string& text) {
@@ -127,7 +133,7 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
       ->check(not_negative())
       ->capture_default_str();
   command->add_option("--decode-threads", source.decode_threads, "Threads that decode, 0 for one per core")
-      ->check(number_check("a number from 0 to 64", [](double value) { return value >= 0 && value <= 64; }))
+      ->check(between(0, 64))
       ->capture_default_str();
   static const std::map<std::string, video::DecodeOn> kDecoders{
       {"auto", video::DecodeOn::automatic}, {"cpu", video::DecodeOn::cpu}, {"nvdec", video::DecodeOn::nvdec}};
@@ -143,8 +149,7 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
           "--track", source.track,
           "Which video track of a recording is read, from 1 (default: the one marked as default, then "
           "the largest)")
-      ->check(
-          number_check("a number from 1 to 1000", [](double value) { return value >= 1 && value <= 1000; }));
+      ->check(between(1, 1000));
   command->add_flag("--skip-loop-filter", source.skip_loop_filter,
                     "Decode H.264, HEVC, VP8 and VP9 without their deblocking filter: faster, and slightly "
                     "wrong");

@@ -19,9 +19,9 @@ inline constexpr const char* kInputHelp =
     "for YUV4MPEG2 on standard input";
 
 /// Replaces CLI11's checks, whose messages mention the largest representable number.
-CLI::Validator number_check(const char* what, bool (*good)(double));
 CLI::Validator positive();
 CLI::Validator not_negative();
+CLI::Validator between(double low, double high, const char* what = "a number");
 
 /// Parses "X,Y,WIDTH,HEIGHT" in pixels.
 std::optional<video::Region> parse_region(const std::string& text);
@@ -40,9 +40,6 @@ void add_thresholds(CLI::App* command, video::Thresholds& thresholds);
 void add_areas(CLI::App* command, video::AreaOptions& areas);
 
 void add_guard(CLI::App& app, GuardCommand& command);
-void add_merge(CLI::App& app, MergeCommand& command);
-/// Adds --shard and --results.
-void add_shard(CLI::App* run, RunCommand& command);
 void add_triage(CLI::App& app, TriageCommand& command);
 void add_vibration(CLI::App& app, VibrationCommand& command);
 

@@ -15,79 +15,24 @@
 
 namespace sfft::apps {
 
+namespace {
+
+/// Converts an output path to the form that the library expects; "-" means standard output.
 std::string output_path(const std::string& path) {
   return path == "-" ? "/dev/stdout" : path;
 }
 
-void refuse_input(const detail::OutputFile& output, const std::string& input) {
-  bool same = input == "-" && output.leads_to_descriptor(STDIN_FILENO);
-  for (const std::string& file : video::input_files(input)) same = same || output.leads_to(file);
-  if (same)
-    throw UsageError(
-        fmt::format("'{}' would write over the input '{}': give another name", output.path(), input));
-}
-
-Outputs::Outputs(const RunCommand& command) {
-  const auto open = [](Output& output, const std::string& path) {
-    if (!path.empty()) output.emplace(output_path(path));
-  };
+/// Converts an output's errors to usage errors.
+void as_usage(const std::function<void()>& action) {
   try {
-    open(json_, command.json);
-    open(csv_, command.csv);
-    open(html_, command.html);
-    open(spectra_file_, command.spectra);
-    open(template_, command.save_template);
-    open(reconstruction_, command.reconstruct);
-    const auto outputs = all();
-    for (const auto* output : outputs)
-      on_standard_output_ = on_standard_output_ || output->kind() == detail::OutputKind::descriptor;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      refuse_input(*outputs[i], command.inputs.front());
-      if (!command.template_path.empty() && outputs[i]->leads_to(command.template_path))
-        throw UsageError(fmt::format("'{}' would write over the template that is read", outputs[i]->path()));
-      for (std::size_t j = 0; j < i; ++j) {
-        if (outputs[i]->same_as(*outputs[j]))
-          throw UsageError(fmt::format("'{}' and '{}' are the same file: give each output its own",
-                                       outputs[j]->path(), outputs[i]->path()));
-      }
-    }
-    if (spectra_file_) spectra_.file = video::open_spectra_file(*spectra_file_);
+    action();
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::file_unreadable) throw;
+    if (error.code() != ErrorCode::file_unreadable && error.code() != ErrorCode::backend_unavailable) throw;
     throw UsageError(error.what());
   }
 }
 
-std::vector<const detail::OutputFile*> Outputs::all() const {
-  std::vector<const detail::OutputFile*> outputs;
-  for (const Output* output : {&json_, &csv_, &html_, &spectra_file_, &template_, &reconstruction_}) {
-    if (*output) outputs.push_back(&**output);
-  }
-  return outputs;
-}
-
-video::SpectrumSink* Outputs::spectra() noexcept {
-  return spectra_file_ || reconstruction_ ? &spectra_ : nullptr;
-}
-
-void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum) {
-  if (!file || outputs_.guarded([&] { file->write(frame, spectrum); })) return;
-  file.reset();
-  outputs_.spectra_file_.reset();  // frees its space on a full disk for the other outputs
-}
-
-void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
-  write(frame, spectrum);
-  detail::OutputFile* const output = outputs_.reconstruction_ ? &*outputs_.reconstruction_ : nullptr;
-  if (output == nullptr) return;
-  const bool kept = outputs_.guarded([&] {
-    if (!film) film = std::make_unique<video::ReconstructionFilm>(*output, outputs_.frame_rate_);
-    film->add(view, spectrum);
-  });
-  if (kept) return;
-  film.reset();
-  outputs_.reconstruction_.reset();
-}
+}  // namespace
 
 void make_folder(const std::string& folder) {
   std::error_code code;
@@ -98,7 +43,44 @@ void make_folder(const std::string& folder) {
     throw UsageError(fmt::format("files cannot be written into the folder '{}'", folder));
 }
 
-void complain_of_output() noexcept {
+ReportFiles::ReportFiles(std::vector<std::string> inputs, std::initializer_list<Named> outputs)
+    : inputs_(std::move(inputs)) {
+  as_usage([&] {
+    for (const auto& [name, path] : outputs) {
+      if (path.empty()) continue;
+      compare(detail::OutputFile(output_path(path)));
+      const detail::OutputFile& file = files_.try_emplace(name, output_path(path)).first->second;
+      on_standard_output_ = on_standard_output_ || file.kind() == detail::OutputKind::descriptor;
+    }
+  });
+}
+
+void ReportFiles::refuse(const std::string& path) const {
+  as_usage([&] { compare(detail::OutputFile(path)); });
+}
+
+void ReportFiles::compare(const detail::OutputFile& file) const {
+  for (const std::string& input : inputs_) {
+    bool same = input == "-" && file.leads_to_descriptor(STDIN_FILENO);
+    for (const std::string& one : video::input_files(input)) same = same || file.leads_to(one);
+    if (same)
+      throw UsageError(
+          fmt::format("'{}' would write over the input '{}': give another name", file.path(), input));
+  }
+  for (const auto& [name, other] : files_) {
+    if (file.same_as(other))
+      throw UsageError(fmt::format("'{}' and '{}' are the same file: give each output its own", other.path(),
+                                   file.path()));
+  }
+}
+
+void ReportFiles::check(const char* name,
+                        const std::function<void(const detail::OutputFile&)>& action) const {
+  const auto file = files_.find(name);
+  if (file != files_.end()) as_usage([&] { action(file->second); });
+}
+
+void ReportFiles::complain_of_output() noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
@@ -108,37 +90,64 @@ void complain_of_output() noexcept {
   }
 }
 
-void Outputs::add(const video::FrameRecord& frame) noexcept {
+RunOutputs::RunOutputs(const RunCommand& command)
+    : ReportFiles({command.inputs.front()}, {{"json", command.json},
+                                             {"csv", command.csv},
+                                             {"html", command.html},
+                                             {"spectra", command.spectra},
+                                             {"template", command.save_template},
+                                             {"reconstruction", command.reconstruct}}) {
+  for (const auto& [name, file] : files_) {
+    if (!command.template_path.empty() && file.leads_to(command.template_path))
+      throw UsageError(fmt::format("'{}' would write over the template that is read", file.path()));
+  }
+  const auto file = files_.find("spectra");
+  if (file == files_.end()) return;
+  try {
+    spectra_.file = video::open_spectra_file(file->second);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::file_unreadable) throw;
+    throw UsageError(error.what());
+  }
+}
+
+video::SpectrumSink* RunOutputs::spectra() noexcept {
+  return files_.contains("spectra") || files_.contains("reconstruction") ? &spectra_ : nullptr;
+}
+
+void RunOutputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum) {
+  if (!outputs_.write("spectra", [&](detail::OutputFile&) { file->write(frame, spectrum); })) file.reset();
+}
+
+void RunOutputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
+  write(frame, spectrum);
+  const bool kept = outputs_.write("reconstruction", [&](detail::OutputFile& output) {
+    if (!film) film = std::make_unique<video::ReconstructionFilm>(output, outputs_.frame_rate_);
+    film->add(view, spectrum);
+  });
+  if (!kept) film.reset();
+}
+
+void RunOutputs::add(const video::FrameRecord& frame) noexcept {
   constexpr std::size_t kAtOnce = std::size_t{1} << 16;
-  if (!csv_) return;
-  const bool kept = guarded([&] {
+  write("csv", [&](detail::OutputFile& csv) {
     csv_lines_ += video::csv_row(frame);
     if (csv_lines_.size() < kAtOnce) return;
-    csv_->write(csv_lines_);
+    csv.write(csv_lines_);
     csv_lines_.clear();
   });
-  if (!kept) csv_.reset();
 }
 
-void Outputs::save_csv() noexcept {
-  if (!csv_) return;
-  const bool kept = guarded([&] {
-    csv_->write(csv_lines_);
-    csv_->commit();
-  });
-  if (!kept) csv_.reset();
-}
-
-void Outputs::save(const video::RunReport& report) {
-  save_text(json_, [&] { return video::json_report(report); });
-  save_csv();
-  save_text(html_, [&] { return video::html_report(report); });
-  if (template_ && report.last_template) {
-    const std::string path = template_->path();
-    template_.reset();  // it only reserved the path; the library writes the file
+void RunOutputs::save_all(const video::RunReport& report) {
+  save("json", [&] { return video::json_report(report); });
+  save("csv", [&] { return csv_lines_; });
+  save("html", [&] { return video::html_report(report); });
+  if (const auto file = files_.find("template"); file != files_.end() && report.last_template) {
+    const std::string path = file->second.path();
+    files_.erase(file);  // it only reserved the path; the library writes the file
     guarded([&] { report.last_template->save(path); });
   }
-  if (spectra_.film) guarded([&] { reconstruction_->commit(); });
+  if (spectra_.film) write("reconstruction", [](detail::OutputFile& output) { output.commit(); });
   if (spectra_.file && report.frames_read > 0) guarded([&] { spectra_.file->commit(report.input); });
 }
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manages the outputs of a run. They are checked before anything is read, and saved independently of each
+// Manages the outputs of a command. They are checked before anything is read, and saved independently of each
 // other.
 #pragma once
 
-#include <exception>
+#include <functional>
+#include <initializer_list>
+#include <map>
 #include <memory>
-#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
 #include "kernels/base/output_file.hpp"
+#include "video/report/hdf5_file.hpp"
 #include "video/report/reconstruction.hpp"
 #include "video/report/report.hpp"
-#include "video/report/hdf5_file.hpp"
 
 namespace sfft::apps {
 
@@ -23,40 +25,77 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Converts an output path to the form that the library expects; "-" means standard output.
-std::string output_path(const std::string& path);
-
-/// Throws UsageError if an output is a file of the input.
-void refuse_input(const detail::OutputFile& output, const std::string& input);
-
-/// Call it in a catch block: reports on standard error why an output was not written.
-void complain_of_output() noexcept;
-
 /// Creates a folder for outputs if it does not exist. Throws UsageError if it cannot be created or written
 /// to.
 void make_folder(const std::string& folder);
 
-/// Runs an action of an output. Returns false after a failure, which is reported on standard error. The
-/// action is no std::function, because constructing one could throw in the caller.
-template <class Action>
-bool guarded_output(const Action& action) noexcept {
-  try {
-    action();
-    return true;
-  } catch (const std::exception&) {
-    complain_of_output();
-    return false;
-  }
-}
-
-class Outputs {
+class ReportFiles {
  public:
-  /// Before anything is read, throws UsageError for an output that cannot be written, is given twice, or is
-  /// an input. The command must have one input.
-  explicit Outputs(const RunCommand& command);
+  struct Named {
+    const char* name;
+    const std::string& path;  ///< empty: not requested; "-": standard output
+  };
+  /// Throws UsageError for an output that cannot be written, is given twice, or is an input.
+  ReportFiles(std::vector<std::string> inputs, std::initializer_list<Named> outputs);
+
+  /// Checks a file that is written by other means. Throws UsageError if it is not writable, is an input, or
+  /// is one of the outputs.
+  void refuse(const std::string& path) const;
+  /// Applies a check to an output if it is requested. Throws UsageError if the check throws.
+  void check(const char* name, const std::function<void(const detail::OutputFile&)>& action) const;
 
   /// Whether a report goes to standard output, which then receives nothing else.
   bool on_standard_output() const noexcept { return on_standard_output_; }
+
+  /// Writes an output if requested. A failure is reported on standard error and does not stop the others.
+  template <class Text>
+  void save(const char* name, const Text& text) noexcept {
+    write(name, [&](detail::OutputFile& file) {
+      file.write(text());
+      file.commit();
+    });
+  }
+  /// Returns false after a failure, which also ends the output: its space on a full disk is free for others.
+  template <class Writer>
+  bool write(const char* name, const Writer& writer) noexcept {
+    const auto file = files_.find(name);
+    if (file == files_.end() || guarded([&] { writer(file->second); })) return true;
+    files_.erase(file);
+    return false;
+  }
+  /// Runs any other action with the same handling of failures. The action is no std::function, because
+  /// constructing one could throw in the caller.
+  template <class Action>
+  bool guarded(const Action& action) noexcept {
+    try {
+      action();
+      return true;
+    } catch (const std::exception&) {
+      complain_of_output();
+      failed_ = true;
+      return false;
+    }
+  }
+  bool failed() const noexcept { return failed_; }
+
+ protected:
+  std::map<std::string, detail::OutputFile, std::less<>> files_;
+
+ private:
+  static void complain_of_output() noexcept;
+  void compare(const detail::OutputFile& file) const;
+
+  std::vector<std::string> inputs_;
+  bool on_standard_output_ = false;
+  bool failed_ = false;
+};
+
+/// The outputs of a run over one input.
+class RunOutputs : public ReportFiles {
+ public:
+  /// Also throws UsageError for an output that is the template.
+  explicit RunOutputs(const RunCommand& command);
+
   /// The writer of spectra and reconstructions; null if neither is requested. It never throws: a failure ends
   /// only the output concerned.
   video::SpectrumSink* spectra() noexcept;
@@ -65,50 +104,25 @@ class Outputs {
   /// Adds a line to the CSV file, which is written during the run.
   void add(const video::FrameRecord& frame) noexcept;
   /// Writes every output, even if others fail, and reports failures on standard error.
-  void save(const video::RunReport& report);
-  bool failed() const noexcept { return failed_; }
+  void save_all(const video::RunReport& report);
 
  private:
-  using Output = std::optional<detail::OutputFile>;
-
   /// Writes spectra and reconstructions, each until its first failure.
   class Spectra final : public video::SpectrumSink {
    public:
-    explicit Spectra(Outputs& outputs) : outputs_(outputs) {}
+    explicit Spectra(RunOutputs& outputs) : outputs_(outputs) {}
     void write(std::int64_t frame, const Spectrum<float>& spectrum) override;
     void write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) override;
     std::unique_ptr<video::SpectraFile> file;
     std::unique_ptr<video::ReconstructionFilm> film;
 
    private:
-    Outputs& outputs_;
+    RunOutputs& outputs_;
   };
 
-  /// Returns false after a failure.
-  template <class Action>
-  bool guarded(const Action& action) noexcept {
-    const bool kept = guarded_output(action);
-    failed_ = failed_ || !kept;
-    return kept;
-  }
-  void save_csv() noexcept;
-  template <class Text>
-  void save_text(Output& output, const Text& text) noexcept {
-    if (!output) return;
-    const bool kept = guarded([&] {
-      output->write(text());
-      output->commit();
-    });
-    if (!kept) output.reset();
-  }
-  std::vector<const detail::OutputFile*> all() const;
-
-  Output json_, csv_, html_, spectra_file_, template_, reconstruction_;
   double frame_rate_ = 0;
   Spectra spectra_{*this};
   std::string csv_lines_ = video::csv_header();  ///< lines not written yet
-  bool on_standard_output_ = false;
-  bool failed_ = false;
 };
 
 }  // namespace sfft::apps

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sfft-video run: opens outputs before inputs, so that bad names fail at once. Runs the pipeline, and
 // converts every outcome to a report and an exit code.
-#include "run_command.hpp"
+#include "commands.hpp"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ Device DeviceChoice::device() const {
 
 RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
   const std::string& input = command.inputs.front();
-  Outputs outputs(command);
+  RunOutputs outputs(command);
   command.options.device = command.where.device();
   command.source.device = command.where.gpus.empty() ? command.where.gpu : command.where.gpus.front();
   command.source.stop = &stop;
@@ -52,7 +52,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
     report.message = stop ? "interrupted before the first frame" : error.what();
     report.input.path = video::masked_url(input);
   }
-  outputs.save(report);
+  outputs.save_all(report);
   if (report.frames_read > 0 && !command.quiet)
     print(outputs.on_standard_output() || command.summary_aside ? stderr : stdout, "{}",
           video::summary(report));
@@ -92,15 +92,7 @@ int run_several(const RunCommand& command, const std::vector<std::string>& input
                 const std::atomic<bool>& stop) {
   check_output_names(command);
   const bool together = !command.json.empty() && !has_placeholder(command.json);
-  std::optional<detail::OutputFile> output;
-  if (together) {
-    try {
-      output.emplace(output_path(command.json));
-    } catch (const Error& error) {
-      throw UsageError(error.what());
-    }
-    for (const std::string& input : inputs) refuse_input(*output, input);
-  }
+  ReportFiles output(inputs, {{"json", together ? command.json : std::string()}});
   const std::vector<std::string> names = short_names(inputs);
   std::vector<std::string> reports;
   RunOutcome worst;
@@ -108,7 +100,7 @@ int run_several(const RunCommand& command, const std::vector<std::string>& input
     RunCommand one = command_for(command, inputs[i], names[i]);
     if (together) one.json.clear();
     one.keep_json = together;
-    one.summary_aside = together && output->kind() == detail::OutputKind::descriptor;
+    one.summary_aside = output.on_standard_output();
     if (!command.quiet)
       print(stderr, "[{}/{}] {}\n", i + 1, inputs.size(), video::printable(video::masked_url(inputs[i])));
     RunOutcome outcome = run_one(std::move(one), stop);
@@ -119,15 +111,8 @@ int run_several(const RunCommand& command, const std::vector<std::string>& input
     }
     worst.code = std::max(worst.code, outcome.code);
   }
-  if (together) {
-    try {
-      output->write(video::json_reports(reports, worst.status, worst.message));
-      output->commit();
-    } catch (const Error& error) {
-      complain(error.what());
-      return std::max<int>(worst.code, kUsage);
-    }
-  }
+  output.save("json", [&] { return video::json_reports(reports, worst.status, worst.message); });
+  if (output.failed()) return std::max<int>(worst.code, kUsage);
   return stop ? kInterrupted : worst.code;
 }
 

@@ -10,10 +10,9 @@
 #include <iterator>
 #include <map>
 
+#include "commands.hpp"
 #include "inputs.hpp"
 #include "outputs.hpp"
-#include "report_files.hpp"
-#include "run_command.hpp"
 #include "streams.hpp"
 #include "video/report/encoding.hpp"
 #include "video/report/report.hpp"

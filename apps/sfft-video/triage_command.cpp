@@ -11,11 +11,9 @@
 #include "inputs.hpp"
 #include "kernels/base/host_resources.hpp"
 #include "outputs.hpp"
-#include "report_files.hpp"
+#include "progress.hpp"
 #include "streams.hpp"
-#include "triage_progress.hpp"
 #include "video/sources/thread.hpp"
-#include "video/triage/triage_report.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
 

@@ -20,13 +20,9 @@ void add_triage(CLI::App& app, TriageCommand& command) {
   triage
       ->add_option("--sensitivity", command.sensitivity,
                    "2: half as much change makes an event, 0.5: twice as much")
-      ->check(
-          number_check("a number from 0.1 to 10", [](double value) { return value >= 0.1 && value <= 10; }))
+      ->check(between(0.1, 10))
       ->capture_default_str();
-  const auto seconds = [] {
-    return number_check("a number of seconds from 0 to 3600",
-                        [](double value) { return value >= 0 && value <= 3600; });
-  };
+  const auto seconds = [] { return between(0, 3600, "a number of seconds"); };
   triage
       ->add_option("--margin-before", options.event.margin_before_s, "Seconds that each event begins earlier")
       ->check(seconds())
@@ -53,8 +49,7 @@ void add_triage(CLI::App& app, TriageCommand& command) {
       ->check(positive())
       ->capture_default_str();
   triage->add_option("--k", options.change.k, "Coefficients per frame, about: more see smaller things")
-      ->check(number_check("a number from 200 to 20000",
-                           [](double value) { return value >= 200 && value <= 20000; }))
+      ->check(between(200, 20000))
       ->capture_default_str();
   triage
       ->add_option("--samples", options.change.max_samples,
@@ -63,7 +58,7 @@ void add_triage(CLI::App& app, TriageCommand& command) {
   add_thresholds(triage, options.change.thresholds);
   triage->add_option("--frames", options.frames, "Stop after N frames of each file")->check(positive());
   triage->add_option("--jobs", command.jobs, "Files that are read at the same time, 0 for one per core")
-      ->check(number_check("a number from 0 to 256", [](double value) { return value >= 0 && value <= 256; }))
+      ->check(between(0, 256))
       ->capture_default_str();
   triage->add_flag("--separate", command.separate,
                    "Read each recording for itself, also where it continues another one");

@@ -2,8 +2,8 @@
 // sfft-video vibration: opens its outputs first, then reads, analyses, and saves each output independently.
 #include <fmt/format.h>
 
+#include "outputs.hpp"
 #include "progress.hpp"
-#include "report_files.hpp"
 #include "streams.hpp"
 #include "video/report/hdf5_file.hpp"
 #include "video/report/text.hpp"

@@ -75,8 +75,7 @@ void add_vibration(CLI::App& app, VibrationCommand& command) {
   vibration
       ->add_option("--false-alarm", options.false_alarm_probability,
                    "Probability that noise alone makes any peak, for each region; the tiles share one")
-      ->check(number_check("a number from 1e-12 to 0.5",
-                           [](double value) { return value >= 1e-12 && value <= 0.5; }))
+      ->check(between(1e-12, 0.5))
       ->capture_default_str();
   vibration
       ->add_option("--k", options.k, "Frequencies of the template (default: 1000, fewer for small regions)")
