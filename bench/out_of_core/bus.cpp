@@ -34,12 +34,12 @@ class CopyDirection {
     end_.record(stream_.get());
   }
   double gb_s(int repeats) {
-    cuda::synchronize(stream_.get());
+    stream_.wait();
     return static_cast<double>(kBytes) * repeats / (1e3 * begin_.us_until(end_));
   }
 
  private:
-  cuda::OwnedStream stream_;
+  cuda::Queue stream_;
   cuda::Event begin_{cuda::Event::Kind::timed}, end_{cuda::Event::Kind::timed};
 };
 
@@ -138,17 +138,23 @@ nlohmann::json column_rates() {
         for (std::size_t c = 0; c < copies; ++c)
           copy((static_cast<std::size_t>(number) * copies + c) % (pitch / width) * width);
       };
+      const auto columns = [&](const cuda::PinnedBuffer& array, std::size_t at) {
+        const auto size = [](std::size_t bytes) { return static_cast<std::int64_t>(bytes); };
+        return Rows{array.data() + at, size(pitch), size(width), size(count)};
+      };
       std::vector<Bus> buses;
       buses.emplace_back(
           0,
           [&](int number, cuda::Stream stream) {
             each(number, [&](std::size_t at) {
-              cuda::copy_rows(device_in.data(), width, host_in.data() + at, pitch, width, count, stream);
+              const Rows rows = columns(host_in, at);
+              cuda::copy(rows.packed_at(device_in.data()), rows, stream);
             });
           },
           [&](int number, cuda::Stream stream) {
             each(number, [&](std::size_t at) {
-              cuda::copy_rows(host_out.data() + at, pitch, device_out.data(), width, width, count, stream);
+              const Rows rows = columns(host_out, at);
+              cuda::copy(rows, rows.packed_at(device_out.data()), stream);
             });
           });
       nlohmann::json row = rates_of(std::move(buses), kRepeats);

@@ -45,6 +45,8 @@ using nlohmann::json;
 using Complex = std::complex<float>;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::int64_t kValueBytes = sizeof(Complex);
+
 struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
@@ -96,7 +98,7 @@ class Bench {
                   {"pageable", arguments_.pageable},
                   {"packed", arguments_.packed}});
     if (arguments_.no_gpu) return;
-    file_["device"] = detail::make_gpu_device<float>(0)->name();
+    file_["device"] = detail::make_gpu_device(0, kValueBytes)->name();
     file_["bus_gb_s"] = bench::bus_rates(1);
     for (const int gpus : arguments_.gpus)
       if (gpus > 1) file_["buses_gb_s"][std::to_string(gpus)] = bench::bus_rates(gpus);
@@ -134,7 +136,9 @@ class Bench {
       return result;
     };
     if (!arguments_.no_gpu && !arguments_.lock && !arguments_.pageable)
-      return timed("allocate_s", [&] { return detail::make_gpu_device<float>(0)->allocate_on_host(bytes); });
+      return timed("allocate_s", [&] {
+        return detail::make_gpu_device(0, kValueBytes)->allocate_on_host(static_cast<std::int64_t>(bytes));
+      });
     std::shared_ptr<std::byte> memory = timed("touch_s", [&] {
       std::shared_ptr<std::byte> fresh{detail::cpu::make_large_buffer(bytes)};
       bench::touch(fresh.get(), bytes, arguments_.threads);
@@ -150,14 +154,14 @@ class Bench {
     const std::int64_t row = shape[shape.rank() - 1];
     return shape.points() / row * (arguments_.real ? row / 2 + 1 : row);
   }
-  std::unique_ptr<detail::OutOfCorePlan<float>> plan(const Shape& shape, int gpus, double budget) const {
-    detail::OutOfCoreDevices<float> devices;
+  std::unique_ptr<detail::OutOfCorePlan> plan(const Shape& shape, int gpus, double budget) const {
+    detail::OutOfCoreDevices devices;
     for (int gpu = 0; gpu < gpus && !arguments_.no_gpu; ++gpu)
-      devices.push_back(detail::make_gpu_device<float>(gpu));
+      devices.push_back(detail::make_gpu_device(gpu, kValueBytes));
     const double share = arguments_.no_gpu ? 1 : -1;
-    detail::OutOfCoreOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
+    detail::OutOfCoreOptions options{static_cast<std::int64_t>(budget), share, arguments_.threads};
     options.packed = arguments_.packed;
-    if (!arguments_.real) return std::make_unique<detail::OutOfCoreFft<float>>(shape, devices, options);
+    if (!arguments_.real) return std::make_unique<detail::OutOfCoreFft>(shape, kValueBytes, devices, options);
     return std::make_unique<detail::OutOfCoreRealFft<float>>(shape, 1, real_pitch(shape), devices, options);
   }
   std::int64_t real_pitch(const Shape& shape) const {
@@ -214,9 +218,9 @@ class Bench {
     }
   }
 
-  void shared_row(const Shape& shape, const detail::OutOfCorePlan<float>& fft, const Arrays& arrays,
-                  json row) {
-    const detail::cpu::LargeBuffer workspace = detail::cpu::make_large_buffer(fft.workspace_bytes() + 64);
+  void shared_row(const Shape& shape, const detail::OutOfCorePlan& fft, const Arrays& arrays, json row) {
+    const detail::cpu::LargeBuffer workspace =
+        detail::cpu::make_large_buffer(static_cast<std::size_t>(fft.workspace_bytes()) + 64);
     row["ms"] = measured_ms(shape, arrays, [&] { fft.forward(arrays.from, arrays.to, 1, workspace.get()); });
     const std::vector<double> shares = fft.host_shares();
     const auto measured = fft.measured(), predicted = fft.predicted();

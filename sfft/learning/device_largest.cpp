@@ -40,7 +40,7 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
   const std::size_t frame_at = select_at + select.workspace_bytes();
   step_done("learn: layout");
   const HostBlock host(select.host_bytes());
-  const std::optional<OwnedStream> own = frame.resident ? std::nullopt : std::make_optional<OwnedStream>();
+  const std::optional<Queue> own = frame.resident ? std::nullopt : std::make_optional<Queue>();
   const Stream stream = own ? own->get() : frame.stream;
   const StreamBuffer memory(frame_at + (in_place ? 0 : frame_bytes), stream);
   step_done("learn: memory");

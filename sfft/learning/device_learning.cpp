@@ -26,10 +26,10 @@ DeviceBuffer array(std::int64_t count) {
 }
 
 /// A stream on the device; throws if the device is not usable.
-OwnedStream stream_on(int device) {
+Queue stream_on(int device) {
   static_cast<void>(device_info(device));
   const DeviceScope scope(device);
-  return OwnedStream();
+  return Queue();
 }
 
 /// Copies in the stream that reads the result, because a copy in another one may still be in flight on

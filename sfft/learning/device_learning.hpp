@@ -75,7 +75,7 @@ class MeanSpectrum {
   DenseProblem problem_;
   bool reads_ = false;  ///< the transform reads samples directly
   bool stores_ = true;  ///< stores spectra; otherwise only their power
-  OwnedStream stream_;
+  Queue stream_;
   std::unique_ptr<const GpuDenseEngine<double>> engine_;     ///< none: a single sample, or `keeping_`
   std::unique_ptr<const GpuKeepingEngine<double>> keeping_;  ///< the engine that keeps the power
   DenseEngines<double> engines_;

@@ -150,7 +150,7 @@ void HostRing<Real>::drain() {
 
 template <class Real>
 void HostRing<Real>::abandon() noexcept {
-  for (const cuda::OwnedStream* stream : {&copies_, &stream_}) {
+  for (const cuda::Queue* stream : {&copies_, &stream_}) {
     try {
       cuda::synchronize(stream->get());
     } catch (...) {  // the failure that led here is the one to report

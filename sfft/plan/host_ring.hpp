@@ -97,7 +97,7 @@ class HostRing {
 
   std::int64_t k_;
   // Urgent, because a caller waits for these frames, but not for learning in the background.
-  cuda::OwnedStream stream_{cuda::OwnedStream::Kind::urgent}, copies_{cuda::OwnedStream::Kind::urgent};
+  cuda::Queue stream_{cuda::Queue::Kind::urgent}, copies_{cuda::Queue::Kind::urgent};
   bool overlap_ = false;
   std::size_t delivered_ = 0;  ///< frames that await_some() has not reported
   std::array<Slot, kSlots> slots_;

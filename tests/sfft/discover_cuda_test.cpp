@@ -249,7 +249,7 @@ TEST_F(DiscoverGpu, WorksInTheOrderOfItsStream) {
   const auto x = signal.as<std::complex<float>>();
   const OnDevice<std::complex<float>> source(x);
   const OnDevice<std::complex<float>> target(x.size());  // NaN
-  const detail::cuda::OwnedStream stream;
+  const detail::cuda::Queue stream;
   for (const Path path : {Path::automatic, Path::dense}) {
     ASSERT_EQ(cudaMemsetAsync(target.get(), 0xff, x.size() * sizeof x[0], stream.get()), cudaSuccess);
     for (int i = 0; i < 20; ++i)
@@ -268,7 +268,7 @@ TEST_F(DiscoverGpu, ThreadsShareNothing) {
   std::vector<int> equal(6, 0);
   for (std::size_t t = 0; t < equal.size(); ++t) {
     threads.emplace_back([&, t] {
-      const detail::cuda::OwnedStream stream;
+      const detail::cuda::Queue stream;
       for (int i = 0; i < 40; ++i) {
         const Discovery found = discover(signal_of(there, signal.shape), {.k = 20}, stream.get());
         equal[t] += *found.spectrum.support == *expected.spectrum.support &&

@@ -162,7 +162,7 @@ TEST_F(LearnCallsGpu, RefusesFramesThatItCannotRead) {
       bad.gpu = device;
       EXPECT_EQ(code(bad, options), ErrorCode::backend_unavailable);
     }
-    const detail::cuda::OwnedStream stream;
+    const detail::cuda::Queue stream;
     ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
     EXPECT_EQ(code(good, options, stream.get()), ErrorCode::invalid_argument);
     cudaGraph_t graph = nullptr;

@@ -241,7 +241,7 @@ TEST_F(LearnGpu, WaitsForWhatIsQueuedInTheStream) {
   const Signal signal = random_signal(ElementType::f32, Shape{360, 640}, 4);
   const OnDevice<std::byte> source(signal.bytes), bytes(signal.bytes.size());
   const OnDevice<std::byte> much(std::size_t{64} << 20);
-  const detail::cuda::OwnedStream stream;
+  const detail::cuda::Queue stream;
   for (int i = 0; i < 40; ++i) detail::cuda::clear(much.get(), std::size_t{64} << 20, stream.get());
   detail::cuda::copy_on_device(bytes.get(), source.get(), signal.bytes.size(), stream.get());
   const DeviceView frame{bytes.get(), signal.type, signal.shape};

@@ -13,14 +13,22 @@
 #include "kernels/dense/out_of_core/out_of_core_device.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/direct_dft.hpp"
-#include "tests/support/emulated_streams.hpp"
+#include "tests/support/emulated_queue.hpp"
 
 namespace sfft::test {
+
+/// Enqueues a kernel of a device, which is given `memory`.
+inline void launch(detail::Queue& queue, const EmulatedState& device, const void* memory,
+                   const std::function<void()>& kernel) {
+  auto& emulated = static_cast<EmulatedQueue&>(queue);
+  emulated.expect(device, memory);
+  emulated.launch([kernel](CUstream_st*) { kernel(); });
+}
 
 /// Computes `batch` times `lanes` interleaved transforms of a grid whose rows begin `pitch` values apart. The
 /// workspace is as large as the data, and is overwritten.
 template <class Real>
-class EmulatedKernel final : public detail::DeviceKernel<Real> {
+class EmulatedKernel final : public detail::DeviceKernel {
  public:
   EmulatedKernel(std::vector<std::int64_t> grid, std::int64_t pitch, std::int64_t lanes, std::int64_t batch,
                  std::shared_ptr<EmulatedState> state)
@@ -28,13 +36,13 @@ class EmulatedKernel final : public detail::DeviceKernel<Real> {
     for (const std::int64_t n : grid_) points_ *= n;
   }
 
-  std::size_t workspace_bytes() const noexcept override {
-    return static_cast<std::size_t>(points_ * lanes_ * batch_) * sizeof(std::complex<Real>);
+  std::int64_t workspace_bytes() const noexcept override {
+    return points_ * lanes_ * batch_ * static_cast<std::int64_t>(sizeof(std::complex<Real>));
   }
-  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
-           detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=, this] {
-      std::memset(workspace, 0xFF, workspace_bytes());
+  void run(std::byte* data, bool inverse, std::byte* workspace, detail::Queue& queue) const override {
+    launch(queue, *state_, data, [=, this] {
+      auto* const piece = reinterpret_cast<std::complex<Real>*>(data);
+      std::memset(workspace, 0xFF, static_cast<std::size_t>(workspace_bytes()));
       const std::int64_t row = grid_.back() * lanes_, rows = points_ * lanes_ / row;
       for (std::int64_t b = 0; b < batch_; ++b) {
         std::complex<Real>* const one = piece + b * rows * pitch_;
@@ -60,20 +68,20 @@ class EmulatedKernel final : public detail::DeviceKernel<Real> {
 
 /// In-place real FFTs of rows with room for half spectra.
 template <class Real>
-class EmulatedRealKernel final : public detail::DeviceKernel<Real> {
+class EmulatedRealKernel final : public detail::DeviceKernel {
  public:
   EmulatedRealKernel(std::vector<std::int64_t> grid, std::int64_t batch, std::shared_ptr<EmulatedState> state)
       : grid_(std::move(grid)), batch_(batch), state_(std::move(state)) {
     for (const std::int64_t n : grid_) points_ *= n;
   }
 
-  std::size_t workspace_bytes() const noexcept override {
-    return static_cast<std::size_t>(points_ * batch_) * sizeof(Real);
+  std::int64_t workspace_bytes() const noexcept override {
+    return points_ * batch_ * static_cast<std::int64_t>(sizeof(Real));
   }
-  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
-           detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=, this] {
-      std::memset(workspace, 0xFF, workspace_bytes());
+  void run(std::byte* data, bool inverse, std::byte* workspace, detail::Queue& queue) const override {
+    launch(queue, *state_, data, [=, this] {
+      auto* const piece = reinterpret_cast<std::complex<Real>*>(data);
+      std::memset(workspace, 0xFF, static_cast<std::size_t>(workspace_bytes()));
       for (std::int64_t b = 0; b < batch_; ++b) {
         std::complex<Real>* const one = piece + b * rows() * kept();
         inverse ? back(one) : there(one);
@@ -124,14 +132,17 @@ class EmulatedRealKernel final : public detail::DeviceKernel<Real> {
 };
 
 template <class Real>
-class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
+class EmulatedDevice final : public detail::OutOfCoreDevice {
  public:
   explicit EmulatedDevice(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
 
   std::string name() const override { return "emulated device"; }
-  std::size_t memory_bytes() const override { return state_->budget; }
-  std::size_t free_bytes() const override { return state_->budget - state_->used; }
-  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+  std::int64_t memory_bytes() const override { return static_cast<std::int64_t>(state_->budget); }
+  std::int64_t free_bytes() const override {
+    return static_cast<std::int64_t>(state_->budget - state_->used);
+  }
+  std::shared_ptr<std::byte> allocate(std::int64_t size) override {
+    const auto bytes = static_cast<std::size_t>(size);
     state_->allocation();
     const std::size_t used = state_->used += bytes;
     if (used > state_->budget) {
@@ -140,16 +151,15 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
     }
     if (used > state_->max_used) state_->max_used = used;
     std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_, bytes](std::byte* released) {
-      const std::lock_guard lock(state->mutex);
-      state->on_device.erase(released);
+      state->remove_memory(released);
       delete[] released;
       state->used -= bytes;
     });
-    const std::lock_guard lock(state_->mutex);
-    state_->on_device.emplace(memory.get(), bytes);
+    state_->add_memory(memory.get(), bytes);
     return memory;
   }
-  std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+  std::shared_ptr<std::byte> allocate_on_host(std::int64_t size) override {
+    const auto bytes = static_cast<std::size_t>(size);
     if (state_->fail_allocation == 1) state_->host().pins_nothing = true;
     if (state_->fail_allocation > 0) --state_->fail_allocation;
     EmulatedState& host = state_->host();
@@ -163,82 +173,82 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
     host.on_host.emplace(memory.get(), bytes);
     return memory;
   }
-  bool reads(const void* memory, std::size_t) const noexcept override {
+  bool reads(const void* memory, std::int64_t) const noexcept override {
     EmulatedState& host = state_->host();
     if (std::this_thread::get_id() != host.asking) return false;
     if (host.reads_everything) return true;
     return state_->page_locked(static_cast<const std::byte*>(memory));
   }
-  std::unique_ptr<detail::OutOfCoreStream> make_stream() override {
-    return std::make_unique<EmulatedStream>(state_);
+  std::unique_ptr<detail::Queue> make_queue() override {
+    return std::make_unique<EmulatedQueue>(state_->scheduler, state_);
   }
-  std::unique_ptr<detail::OutOfCoreEvent> make_event() override {
-    return std::make_unique<EmulatedEvent>(state_);
+  std::unique_ptr<detail::Event> make_event() override {
+    return std::make_unique<EmulatedEvent>(state_->scheduler);
   }
-  std::unique_ptr<const detail::DeviceKernel<Real>> columns(std::int64_t points,
-                                                            std::int64_t count) override {
+  std::unique_ptr<const detail::DeviceKernel> columns(std::int64_t points, std::int64_t count) override {
     return std::make_unique<const EmulatedKernel<Real>>(std::vector{points}, points * count, count, 1,
                                                         state_);
   }
-  std::unique_ptr<const detail::DeviceKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
-                                                          std::int64_t count) override {
+  std::unique_ptr<const detail::DeviceKernel> slabs(const Shape& stored, std::int64_t row_points,
+                                                    std::int64_t count) override {
     std::vector<std::int64_t> extents(stored.extents().begin(), stored.extents().end());
     const std::int64_t pitch = std::exchange(extents.back(), row_points);
     return std::make_unique<const EmulatedKernel<Real>>(std::move(extents), pitch, 1, count, state_);
   }
-  std::unique_ptr<const detail::DeviceKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
-                                                               std::int64_t count) override {
+  std::unique_ptr<const detail::DeviceKernel> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                         std::int64_t count) override {
     std::vector<std::int64_t> extents(stored.extents().begin(), stored.extents().end());
     extents.back() = row_points;
     return std::make_unique<const EmulatedRealKernel<Real>>(std::move(extents), count, state_);
   }
-  void multiply(std::complex<Real>* piece, const detail::PieceFactors& by,
-                detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
+  void multiply(std::byte* data, const detail::PieceFactors& by, detail::Queue& queue) const override {
+    launch(queue, *state_, data, [=] {
+      auto* const piece = values(data);
       for (std::int64_t i = 0; i < by.rows * by.columns; ++i) piece[i] = multiplied(piece, by, i);
     });
   }
-  void multiply_transposed(const std::complex<Real>* piece, const detail::PieceFactors& by,
-                           std::complex<Real>* to, detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
+  void multiply_transposed(const std::byte* data, const detail::PieceFactors& by, std::byte* results,
+                           detail::Queue& queue) const override {
+    launch(queue, *state_, data, [=] {
+      const auto* const piece = reinterpret_cast<const std::complex<Real>*>(data);
+      auto* const to = values(results);
       for (std::int64_t i = 0; i < by.rows * by.columns; ++i)
         to[i % by.columns * by.rows + i / by.columns] = multiplied(piece, by, i);
     });
   }
-  void unpack_real(std::complex<Real>* piece, const detail::MirroredPiece& of, double scale,
-                   detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
-      exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
-        const std::complex<double> even = 0.5 * (a + std::conj(b)),
-                                   odd = (a - std::conj(b)) / std::complex<double>(0, 2);
-        a = scale * (even + root * odd);
-        b = scale * std::conj(even - root * odd);
-      });
+  void unpack_real(std::byte* data, const detail::MirroredPiece& of, double scale,
+                   detail::Queue& queue) const override {
+    launch(queue, *state_, data, [=] {
+      exchange(values(data), of,
+               [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
+                 const std::complex<double> even = 0.5 * (a + std::conj(b)),
+                                            odd = (a - std::conj(b)) / std::complex<double>(0, 2);
+                 a = scale * (even + root * odd);
+                 b = scale * std::conj(even - root * odd);
+               });
     });
   }
-  void pack_real(std::complex<Real>* piece, const detail::MirroredPiece& of,
-                 detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
-      exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
-        const std::complex<double> even = a + std::conj(b), odd = std::conj(root) * (a - std::conj(b));
-        a = even + std::complex<double>(0, 1) * odd;
-        b = std::conj(even) + std::complex<double>(0, 1) * std::conj(odd);
-      });
+  void pack_real(std::byte* data, const detail::MirroredPiece& of, detail::Queue& queue) const override {
+    launch(queue, *state_, data, [=] {
+      exchange(
+          values(data), of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
+            const std::complex<double> even = a + std::conj(b), odd = std::conj(root) * (a - std::conj(b));
+            a = even + std::complex<double>(0, 1) * odd;
+            b = std::conj(even) + std::complex<double>(0, 1) * std::conj(odd);
+          });
     });
   }
 
-  void unpack(const std::byte* packed, const detail::DeviceRows& floats,
-              detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, floats.data, [=] {
+  void unpack(const std::byte* packed, const detail::Rows& floats, detail::Queue& queue) const override {
+    launch(queue, *state_, floats.data, [=] {
       over_rows(floats, [&](std::byte* row, std::int64_t count, std::size_t offset) {
         detail::read_stored(packed + offset, dense::Storage::block16, count, 0,
                             reinterpret_cast<float*>(row));
       });
     });
   }
-  void pack(const detail::DeviceRows& floats, std::byte* packed,
-            detail::OutOfCoreStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).launch(*state_, floats.data, [=] {
+  void pack(const detail::Rows& floats, std::byte* packed, detail::Queue& queue) const override {
+    launch(queue, *state_, floats.data, [=] {
       over_rows(floats, [&](std::byte* row, std::int64_t count, std::size_t offset) {
         detail::write_stored(reinterpret_cast<const float*>(row), count, 0, 0, dense::Storage::block16,
                              packed + offset);
@@ -247,11 +257,13 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
   }
 
  private:
+  static std::complex<Real>* values(std::byte* data) { return reinterpret_cast<std::complex<Real>*>(data); }
   template <class Job>
-  static void over_rows(const detail::DeviceRows& floats, const Job& job) {
-    const auto count = static_cast<std::int64_t>(floats.width / sizeof(float));
+  static void over_rows(const detail::Rows& floats, const Job& job) {
+    const std::int64_t count = floats.width / static_cast<std::int64_t>(sizeof(float));
     const std::size_t bytes = detail::storage_bytes(dense::Storage::block16, count);
-    for (std::size_t r = 0; r < floats.rows; ++r) job(floats.data + r * floats.pitch, count, r * bytes);
+    for (std::int64_t r = 0; r < floats.rows; ++r)
+      job(floats.data + r * floats.pitch, count, static_cast<std::size_t>(r) * bytes);
   }
   /// With E the spectrum of the even samples and O that of the odd ones, pairs are E + i·O and half spectra
   /// are E + w^k·O.
@@ -287,10 +299,9 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
 
 /// Makes several devices of one host, each with the budget of the first. `states` receives all their states.
 template <class Real>
-detail::OutOfCoreDevices<Real> emulated_devices(
-    const std::shared_ptr<EmulatedState>& first, int count,
-    std::vector<std::shared_ptr<EmulatedState>>* states = nullptr) {
-  detail::OutOfCoreDevices<Real> devices;
+detail::OutOfCoreDevices emulated_devices(const std::shared_ptr<EmulatedState>& first, int count,
+                                          std::vector<std::shared_ptr<EmulatedState>>* states = nullptr) {
+  detail::OutOfCoreDevices devices;
   for (int c = 0; c < count; ++c) {
     const auto state = c == 0 ? first : std::make_shared<EmulatedState>(first->budget, first);
     devices.push_back(std::make_shared<EmulatedDevice<Real>>(state));

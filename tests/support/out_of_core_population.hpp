@@ -86,13 +86,14 @@ inline Drawn draw(std::mt19937& generator) {
 }
 
 template <class Real>
-std::unique_ptr<OutOfCorePlan<Real>> make(const Drawn& drawn, const std::shared_ptr<EmulatedState>& state,
-                                          std::vector<std::shared_ptr<EmulatedState>>* states = nullptr) {
-  const OutOfCoreOptions options{static_cast<std::size_t>(drawn.budget), drawn.share, drawn.threads, 1000,
+std::unique_ptr<OutOfCorePlan> make(const Drawn& drawn, const std::shared_ptr<EmulatedState>& state,
+                                    std::vector<std::shared_ptr<EmulatedState>>* states = nullptr) {
+  const OutOfCoreOptions options{static_cast<std::int64_t>(drawn.budget), drawn.share, drawn.threads, 1000,
                                  drawn.longest_line};
   const auto devices = emulated_devices<Real>(state, drawn.budget > 0 ? drawn.devices : 0, states);
   if (!drawn.real)
-    return std::make_unique<OutOfCoreFft<Real>>(OutOfCoreGrid(drawn.shape, drawn.batch), devices, options);
+    return std::make_unique<OutOfCoreFft>(OutOfCoreGrid(drawn.shape, drawn.batch), sizeof(std::complex<Real>),
+                                          devices, options);
   const std::int64_t row = drawn.shape[drawn.shape.rank() - 1];
   return std::make_unique<OutOfCoreRealFft<Real>>(drawn.shape, drawn.batch,
                                                   drawn.padded ? 2 * (row / 2 + 1) : row, devices, options);
@@ -138,7 +139,7 @@ template <class Real>
 class OutOfCoreShapes : public testing::Test {
  protected:
   /// Checks the forward and the inverse transform, out of place and in place, with scales.
-  static void check(const Drawn& drawn, const OutOfCorePlan<Real>& plan, unsigned seed) {
+  static void check(const Drawn& drawn, const OutOfCorePlan& plan, unsigned seed) {
     const auto points = static_cast<std::size_t>(drawn.batch * drawn.shape.points());
     const auto complex_signal = as_samples<std::complex<Real>>(random_signal(points, seed));
     std::vector<Real> real_signal;
@@ -147,7 +148,7 @@ class OutOfCoreShapes : public testing::Test {
                                           : expected_spectra(complex_signal, drawn.shape, false);
     const auto total = static_cast<double>(drawn.shape.points());
     const double bound = 2 * fft_bound<Real>(total);
-    std::vector<std::byte> memory(plan.workspace_bytes() + 64);
+    std::vector<std::byte> memory(static_cast<std::size_t>(plan.workspace_bytes()) + 64);
     std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
 
     Array<Real> signal(drawn, sums.size()), spectrum(drawn, sums.size()), back(drawn, sums.size());
@@ -198,7 +199,7 @@ class OutOfCoreShapes : public testing::Test {
     state->reads_everything = drawn.page_locked;
     state->pins_nothing = drawn.pins_nothing;
     std::vector<std::shared_ptr<EmulatedState>> states;
-    std::unique_ptr<OutOfCorePlan<Real>> plan;
+    std::unique_ptr<OutOfCorePlan> plan;
     try {
       plan = make<Real>(drawn, state, &states);
     } catch (const Error& failure) {

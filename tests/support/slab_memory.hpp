@@ -75,7 +75,7 @@ class SlabMemory {
   std::vector<OnDevice<Sample>> signal_;
   std::vector<OnDevice<Value>> spectrum_;
   std::vector<Workspace> workspace_;
-  std::vector<detail::cuda::OwnedStream> stream_;
+  std::vector<detail::cuda::Queue> stream_;
   std::vector<Sample*> signals_;
   std::vector<Value*> spectra_;
   std::vector<std::span<std::byte>> workspaces_;

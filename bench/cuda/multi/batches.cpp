@@ -34,7 +34,7 @@ double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
   constexpr int kCalls = 5;
   const dense::SlabPlan<float> plan(kFrame, Domain::real, {.device = Device::gpus(devices), .batch = frames});
   std::vector<DeviceBuffer> memory;
-  std::vector<detail::cuda::OwnedStream> own;
+  std::vector<detail::cuda::Queue> own;
   std::vector<const void*> signals;
   std::vector<Value*> spectra;
   std::vector<std::span<std::byte>> workspaces;

@@ -128,7 +128,7 @@ class Arrays {
  private:
   const dense::SlabPlan<float>& plan_;
   std::vector<DeviceBuffer> memory_;
-  std::vector<detail::cuda::OwnedStream> streams_;
+  std::vector<detail::cuda::Queue> streams_;
 };
 
 /// Calls captured into a graph in which all streams take part.

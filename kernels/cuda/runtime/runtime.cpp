@@ -14,6 +14,7 @@
 
 #include "kernels/cuda/runtime/allocation.hpp"
 #include "kernels/cuda/runtime/probe.hpp"
+#include "kernels/cuda/runtime/row_copy.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
@@ -260,16 +261,6 @@ DeviceBuffer upload(const void* data, std::size_t bytes) {
   return buffer;
 }
 
-OwnedStream::OwnedStream(Kind kind) {
-  int min = 0, greatest = 0;
-  if (kind == Kind::urgent)
-    check(cudaDeviceGetStreamPriorityRange(&min, &greatest), "asking about priorities of streams");
-  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "creating a stream");
-}
-OwnedStream::~OwnedStream() {
-  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
-}
-
 Event::Event(Kind kind) {
   const unsigned flags = kind == Kind::timed      ? cudaEventDefault
                          : kind == Kind::blocking ? cudaEventDisableTiming | cudaEventBlockingSync
@@ -300,6 +291,39 @@ double Event::us_until(const Event& later) const {
   return 1e3 * static_cast<double>(ms);
 }
 
+Queue::Queue(Kind kind) {
+  check(cudaGetDevice(&device_), "asking for the current GPU");
+  int min = 0, greatest = 0;
+  if (kind == Kind::urgent)
+    check(cudaDeviceGetStreamPriorityRange(&min, &greatest), "asking about priorities of streams");
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "creating a stream");
+  if (kind == Kind::sleeping) done_.emplace(Event::Kind::blocking);
+}
+Queue::~Queue() {
+  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+}
+void Queue::copy(const Rows& to, const Rows& from, Copier copier) {
+  const DeviceScope scope(device_);
+  copier == Copier::kernel ? launch_row_copy(to, from, stream_) : cuda::copy(to, from, stream_);
+}
+void Queue::launch(const std::function<void(Stream)>& work) {
+  const DeviceScope scope(device_);
+  work(stream_);
+}
+void Queue::record(detail::Event& event) {
+  const DeviceScope scope(device_);
+  static_cast<Event&>(event).record(stream_);
+}
+void Queue::wait(const detail::Event& event) {
+  const DeviceScope scope(device_);
+  static_cast<const Event&>(event).block(stream_);
+}
+void Queue::wait() {
+  if (!done_) return synchronize(stream_);
+  record(*done_);
+  done_->wait();
+}
+
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
   // cudaMemcpyDefault, because "host" memory may be managed and already on the GPU.
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, stream), "copying to the GPU");
@@ -313,22 +337,18 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
   check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copying from the GPU");
 }
-void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
-                 Stream stream) {
-  copy_rows(to, pitch, from, pitch, width, rows, stream);
-}
-void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-               std::size_t rows, Stream stream) {
-  constexpr std::size_t kLargestPitch = 0x7FFFFFFF;  // limit of CUDA's strided copies
-  if (to_pitch == width && from_pitch == width) return copy_on_device(to, from, width * rows, stream);
-  if (std::max(to_pitch, from_pitch) <= kLargestPitch) {
-    return check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, stream),
+void copy(const Rows& to, const Rows& from, Stream stream) {
+  constexpr std::int64_t kLargestPitch = 0x7FFFFFFF;  // limit of CUDA's strided copies
+  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+  if (to.pitch == to.width && from.pitch == to.width)
+    return copy_on_device(to.data, from.data, bytes(to.bytes()), stream);
+  if (std::max(to.pitch, from.pitch) <= kLargestPitch) {
+    return check(cudaMemcpy2DAsync(to.data, bytes(to.pitch), from.data, bytes(from.pitch), bytes(to.width),
+                                   bytes(to.rows), cudaMemcpyDefault, stream),
                  "copying parts of an array");
   }
-  for (std::size_t r = 0; r < rows; ++r) {
-    copy_on_device(static_cast<std::byte*>(to) + r * to_pitch,
-                   static_cast<const std::byte*>(from) + r * from_pitch, width, stream);
-  }
+  for (std::int64_t r = 0; r < to.rows; ++r)
+    copy_on_device(to.data + r * to.pitch, from.data + r * from.pitch, bytes(to.width), stream);
 }
 void synchronize(Stream stream) {
   check(cudaStreamSynchronize(stream), "waiting for the GPU");

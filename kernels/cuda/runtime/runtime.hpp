@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-struct CUstream_st;  // cudaStream_t is a pointer to it
+#include "kernels/base/queue.hpp"
+
 struct CUevent_st;
 
 namespace sfft::detail::cuda {
@@ -113,37 +116,20 @@ DeviceBuffer upload(const std::vector<T>& values) {
   return upload(values.data(), values.size() * sizeof(T));
 }
 
-class OwnedStream {
- public:
-  /// urgent: kernels of this stream get multiprocessors before those of other streams.
-  enum class Kind { usual, urgent };
-  /// Creates a stream of the current device that does not synchronise with the legacy default stream.
-  explicit OwnedStream(Kind kind = Kind::usual);
-  ~OwnedStream();
-  OwnedStream(OwnedStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-  OwnedStream& operator=(OwnedStream&& other) noexcept {
-    std::swap(stream_, other.stream_);
-    return *this;
-  }
-  Stream get() const noexcept { return stream_; }
-
- private:
-  Stream stream_ = nullptr;
-};
-
-class Event {
+class Event final : public detail::Event {
  public:
   enum class Kind { untimed, timed, blocking };  ///< blocking: wait() yields the core
+  /// An event of the current device.
   explicit Event(Kind kind = Kind::untimed);
-  ~Event();
+  ~Event() override;
   Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   Event& operator=(Event&& other) noexcept {
     std::swap(event_, other.event_);
     return *this;
   }
   void record(Stream stream);
-  bool query() const;               ///< whether wait() would return at once
-  void wait();                      ///< blocks the host
+  bool query() const;  ///< whether wait() would return at once
+  void wait() override;
   void block(Stream stream) const;  ///< later work in the stream waits for the event
   /// Microseconds until a later event; both timed, recorded and reached.
   double us_until(const Event& later) const;
@@ -153,16 +139,43 @@ class Event {
   CUevent_st* event_ = nullptr;
 };
 
+/// A stream. Its functions may be called whichever device is current. Events are cuda::Events of its device,
+/// except those that it waits for.
+class Queue final : public detail::Queue {
+ public:
+  /// urgent: kernels of this stream get multiprocessors before those of other streams. sleeping: wait()
+  /// yields the core.
+  enum class Kind { usual, urgent, sleeping };
+  /// Creates a stream of the current device that does not synchronise with the legacy default stream.
+  explicit Queue(Kind kind = Kind::usual);
+  ~Queue() override;
+  Queue(Queue&& other) noexcept { *this = std::move(other); }
+  Queue& operator=(Queue&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(stream_, other.stream_);
+    std::swap(done_, other.done_);
+    return *this;
+  }
+  Stream get() const noexcept { return stream_; }
+
+  void copy(const Rows& to, const Rows& from, Copier copier = Copier::engine) override;
+  void launch(const std::function<void(Stream)>& work) override;
+  void record(detail::Event& event) override;
+  void wait(const detail::Event& event) override;
+  void wait() override;
+
+ private:
+  int device_ = 0;
+  Stream stream_ = nullptr;
+  std::optional<Event> done_;  ///< of a sleeping queue
+};
+
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream);
 /// Copies from any memory that the GPU can read.
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
-/// Copies `rows` pieces of `width` bytes, which begin `pitch` bytes apart on both sides.
-void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t width, std::size_t rows,
-                 Stream stream);
-/// Copies rows of `width` bytes that begin `to_pitch` and `from_pitch` bytes apart.
-void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-               std::size_t rows, Stream stream);
+/// Copies rows with a copy engine.
+void copy(const Rows& to, const Rows& from, Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< sets to zero
 void synchronize(Stream stream);
 /// The id of the graph capture that the stream takes part in; 0 if there is none.

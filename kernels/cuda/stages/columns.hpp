@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rounds of out-of-core transforms do to columns and rows: factors between the two transforms of a
-// long line, half spectra of real lines, and copies of rows.
+// What the rounds of out-of-core transforms do to columns: factors between the two transforms of a long line,
+// and half spectra of real lines.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "kernels/cuda/runtime/device_types.hpp"
@@ -43,12 +42,5 @@ void launch_unpack_real(Complex<Real>* values, const MirroredColumns& columns, d
 /// The reverse; the result is twice as large.
 template <class Real>
 void launch_pack_real(Complex<Real>* values, const MirroredColumns& columns, Stream stream);
-
-/// Copies rows between page-locked host memory and GPU memory with a kernel. For short rows, copy engines
-/// lose a third of their rate while other kernels access the GPU's memory. Copies rows of `width` bytes that
-/// begin `to_pitch` and `from_pitch` bytes apart. Addresses, widths and pitches are multiples of 16. Uses
-/// just enough blocks for the bus and leaves the rest of the GPU to concurrent work.
-void launch_row_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                     std::size_t width, std::size_t rows, Stream stream);
 
 }  // namespace sfft::detail::cuda

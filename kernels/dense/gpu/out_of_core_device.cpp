@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU as the device of an out-of-core transform: cuFFT plans in the advanced data layout, and a kernel for
 // the factors between them.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <complex>
+#include <optional>
 
 #include "kernels/cuda/stages/columns.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
@@ -15,113 +15,36 @@ namespace sfft::detail {
 
 namespace {
 
-class CudaEvent final : public OutOfCoreEvent {
- public:
-  explicit CudaEvent(int device) : device_(device) {}
-
-  /// Sleeps instead of spinning, because the host's cores have work to do.
-  void wait() override {
-    const cuda::DeviceScope scope(device_);
-    event_.wait();
-  }
-
- private:
-  friend class CudaStream;
-
-  int device_;
-  cuda::Event event_{cuda::Event::Kind::blocking};
-};
-
-class CudaStream final : public OutOfCoreStream {
- public:
-  explicit CudaStream(int device) : device_(device), done_(device) {}
-
-  void copy_in(const DeviceRows& to, const DeviceRows& from, Copier copier) override {
-    copy(to, from, copier);
-  }
-  void copy_out(const DeviceRows& to, const DeviceRows& from, Copier copier) override {
-    copy(to, from, copier);
-  }
-  void copy_within(const DeviceRows& to, const DeviceRows& from) override { copy(to, from, Copier::engine); }
-  void record(OutOfCoreEvent& event) override {
-    const cuda::DeviceScope scope(device_);
-    static_cast<CudaEvent&>(event).event_.record(stream_.get());
-  }
-  void wait(const OutOfCoreEvent& event) override {
-    const cuda::DeviceScope scope(device_);
-    static_cast<const CudaEvent&>(event).event_.block(stream_.get());
-  }
-  void wait() override {
-    record(done_);
-    done_.wait();
-  }
-
-  cuda::Stream get() const noexcept { return stream_.get(); }
-
- private:
-  void copy(const DeviceRows& to, const DeviceRows& from, Copier copier) {
-    const cuda::DeviceScope scope(device_);
-    if (copier == Copier::kernel) {
-      cuda::launch_row_copy(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
-    } else {
-      cuda::copy_rows(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
-    }
-  }
-
-  int device_;
-  cuda::OwnedStream stream_;
-  CudaEvent done_;
-};
-
-cuda::Stream queue_of(OutOfCoreStream& stream) {
-  return static_cast<CudaStream&>(stream).get();
-}
-
-/// One cuFFT plan of complex transforms, in place, for both directions.
+/// The cuFFT plans of transforms in place, one for each direction unless the same plan does both.
 template <class Real>
-class CudaKernel final : public DeviceKernel<Real> {
+class CudaKernel final : public DeviceKernel {
  public:
-  CudaKernel(const CufftRequest& request, int device) : device_(device), transform_(request) {}
-
-  std::size_t workspace_bytes() const noexcept override { return transform_.work_bytes(); }
-  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
-           OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    auto* const values = reinterpret_cast<typename CufftApi<Real>::Complex*>(piece);
-    transform_.run(workspace, queue_of(stream), [&](cufftHandle handle) {
-      return CufftApi<Real>::complex(handle, values, values, inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
-    });
+  /// Complex transforms.
+  explicit CudaKernel(const CufftRequest& both) : forward_(both) {}
+  /// Real transforms.
+  CudaKernel(const CufftRequest& forward, const CufftRequest& inverse) : forward_(forward) {
+    inverse_.emplace(inverse);
   }
 
- private:
-  int device_;
-  CufftTransform transform_;
-};
-
-/// The cuFFT plans of real transforms in place, one for each direction.
-template <class Real>
-class CudaRealKernel final : public DeviceKernel<Real> {
- public:
-  CudaRealKernel(const CufftRequest& forward, const CufftRequest& inverse, int device)
-      : device_(device), forward_(forward), inverse_(inverse) {}
-
-  std::size_t workspace_bytes() const noexcept override {
-    return std::max(forward_.work_bytes(), inverse_.work_bytes());
+  std::int64_t workspace_bytes() const noexcept override {
+    return static_cast<std::int64_t>(
+        std::max(forward_.work_bytes(), inverse_ ? inverse_->work_bytes() : std::size_t{0}));
   }
-  void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
-           OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    auto* const values = reinterpret_cast<typename CufftApi<Real>::Complex*>(piece);
+  void run(std::byte* piece, bool inverse, std::byte* workspace, Queue& queue) const override {
+    using Api = CufftApi<Real>;
+    auto* const values = reinterpret_cast<typename Api::Complex*>(piece);
     auto* const samples = reinterpret_cast<Real*>(piece);
-    (inverse ? inverse_ : forward_).run(workspace, queue_of(stream), [&](cufftHandle handle) {
-      return inverse ? CufftApi<Real>::inverse(handle, values, samples)
-                     : CufftApi<Real>::forward(handle, samples, values);
+    queue.launch([&](cuda::Stream stream) {
+      (inverse && inverse_ ? *inverse_ : forward_).run(workspace, stream, [&](cufftHandle handle) {
+        if (!inverse_) return Api::complex(handle, values, values, inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
+        return inverse ? Api::inverse(handle, values, samples) : Api::forward(handle, samples, values);
+      });
     });
   }
 
  private:
-  int device_;
-  CufftTransform forward_, inverse_;
+  CufftTransform forward_;
+  std::optional<CufftTransform> inverse_;
 };
 
 /// Drops dimensions of one point, which slow cuFFT down.
@@ -158,104 +81,100 @@ CufftRequest column_request(std::int64_t points, std::int64_t count, cufftType t
 }
 
 template <class Real>
-class CudaDevice final : public OutOfCoreDevice<Real> {
+class CudaDevice final : public OutOfCoreDevice {
  public:
   explicit CudaDevice(int device) : device_(device), name_(cuda::device_info(device).name) {}
 
   std::string name() const override { return name_; }
-  std::size_t memory_bytes() const override { return cuda::device_info(device_).memory_bytes; }
-  std::size_t free_bytes() const override {
-    const cuda::DeviceScope scope(device_);
-    return cuda::free_bytes();
+  std::int64_t memory_bytes() const override {
+    return static_cast<std::int64_t>(cuda::device_info(device_).memory_bytes);
   }
-  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+  std::int64_t free_bytes() const override {
+    const cuda::DeviceScope scope(device_);
+    return static_cast<std::int64_t>(cuda::free_bytes());
+  }
+  std::shared_ptr<std::byte> allocate(std::int64_t bytes) override {
     return shared<cuda::DeviceMemory>(bytes);
   }
-  std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+  std::shared_ptr<std::byte> allocate_on_host(std::int64_t bytes) override {
     return shared<cuda::PinnedMemory>(bytes);
   }
-  bool reads(const void* host, std::size_t bytes) const noexcept override {
+  bool reads(const void* host, std::int64_t bytes) const noexcept override {
     // Copy kernels use the host's address.
     return cuda::mapped_address(host) == host &&
            cuda::mapped_address(static_cast<const std::byte*>(host) + bytes - 1) != nullptr;
   }
-  std::unique_ptr<OutOfCoreStream> make_stream() override {
-    const cuda::DeviceScope scope(device_);
-    return std::make_unique<CudaStream>(device_);
+  std::unique_ptr<Queue> make_queue() override {
+    // Sleeps while it waits, because the host's cores have work to do.
+    return make<cuda::Queue>(cuda::Queue::Kind::sleeping);
   }
-  std::unique_ptr<OutOfCoreEvent> make_event() override {
-    const cuda::DeviceScope scope(device_);
-    return std::make_unique<CudaEvent>(device_);
+  std::unique_ptr<Event> make_event() override { return make<cuda::Event>(cuda::Event::Kind::blocking); }
+  std::unique_ptr<const DeviceKernel> columns(std::int64_t points, std::int64_t count) override {
+    return make<const CudaKernel<Real>>(column_request(points, count, CufftApi<Real>::kComplex));
   }
-  std::unique_ptr<const DeviceKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
-    const cuda::DeviceScope scope(device_);
-    return std::make_unique<const CudaKernel<Real>>(column_request(points, count, CufftApi<Real>::kComplex),
-                                                    device_);
+  std::unique_ptr<const DeviceKernel> slabs(const Shape& stored, std::int64_t row_points,
+                                            std::int64_t count) override {
+    return make<const CudaKernel<Real>>(slab_request(stored, row_points, count, CufftApi<Real>::kComplex));
   }
-  std::unique_ptr<const DeviceKernel<Real>> slabs(const Shape& stored, std::int64_t row_points,
-                                                  std::int64_t count) override {
-    const cuda::DeviceScope scope(device_);
-    return std::make_unique<const CudaKernel<Real>>(
-        slab_request(stored, row_points, count, CufftApi<Real>::kComplex), device_);
-  }
-  std::unique_ptr<const DeviceKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
-                                                       std::int64_t count) override {
-    const cuda::DeviceScope scope(device_);
+  std::unique_ptr<const DeviceKernel> real_slabs(const Shape& stored, std::int64_t row_points,
+                                                 std::int64_t count) override {
     using Api = CufftApi<Real>;
-    return std::make_unique<const CudaRealKernel<Real>>(
-        real_slab_request(stored, row_points, count, Api::kForward, false),
-        real_slab_request(stored, row_points, count, Api::kInverse, true), device_);
+    return make<const CudaKernel<Real>>(real_slab_request(stored, row_points, count, Api::kForward, false),
+                                        real_slab_request(stored, row_points, count, Api::kInverse, true));
   }
-  void multiply(std::complex<Real>* piece, const PieceFactors& by, OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    cuda::launch_multiply(reinterpret_cast<cuda::Complex<Real>*>(piece), factors_of(by), queue_of(stream));
+  void multiply(std::byte* piece, const PieceFactors& by, Queue& queue) const override {
+    queue.launch([&](cuda::Stream stream) { cuda::launch_multiply(values(piece), factors_of(by), stream); });
   }
-  void multiply_transposed(const std::complex<Real>* piece, const PieceFactors& by, std::complex<Real>* to,
-                           OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    cuda::launch_multiply_transposed(reinterpret_cast<const cuda::Complex<Real>*>(piece), factors_of(by),
-                                     reinterpret_cast<cuda::Complex<Real>*>(to), queue_of(stream));
+  void multiply_transposed(const std::byte* piece, const PieceFactors& by, std::byte* to,
+                           Queue& queue) const override {
+    queue.launch([&](cuda::Stream stream) {
+      cuda::launch_multiply_transposed(reinterpret_cast<const cuda::Complex<Real>*>(piece), factors_of(by),
+                                       values(to), stream);
+    });
   }
-  void unpack_real(std::complex<Real>* piece, const MirroredPiece& columns, double scale,
-                   OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    cuda::launch_unpack_real(reinterpret_cast<cuda::Complex<Real>*>(piece),
-                             {columns.rows, columns.columns, columns.first, columns.width}, scale,
-                             queue_of(stream));
+  void unpack_real(std::byte* piece, const MirroredPiece& of, double scale, Queue& queue) const override {
+    queue.launch([&](cuda::Stream stream) {
+      cuda::launch_unpack_real(values(piece), {of.rows, of.columns, of.first, of.width}, scale, stream);
+    });
   }
-  void pack_real(std::complex<Real>* piece, const MirroredPiece& columns,
-                 OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    cuda::launch_pack_real(reinterpret_cast<cuda::Complex<Real>*>(piece),
-                           {columns.rows, columns.columns, columns.first, columns.width}, queue_of(stream));
+  void pack_real(std::byte* piece, const MirroredPiece& of, Queue& queue) const override {
+    queue.launch([&](cuda::Stream stream) {
+      cuda::launch_pack_real(values(piece), {of.rows, of.columns, of.first, of.width}, stream);
+    });
   }
-  void unpack(const std::byte* packed, const DeviceRows& floats, OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    cuda::launch_widen_blocks(packed, rows_of(floats), floats_of(floats.width),
-                              reinterpret_cast<float*>(floats.data), queue_of(stream),
-                              floats_of(floats.pitch));
+  void unpack(const std::byte* packed, const Rows& floats, Queue& queue) const override {
+    queue.launch([&](cuda::Stream stream) {
+      cuda::launch_widen_blocks(packed, floats.rows, floats.width / kFloat,
+                                reinterpret_cast<float*>(floats.data), stream, floats.pitch / kFloat);
+    });
   }
-  void pack(const DeviceRows& floats, std::byte* packed, OutOfCoreStream& stream) const override {
-    const cuda::DeviceScope scope(device_);
-    cuda::launch_narrow_blocks(reinterpret_cast<const float*>(floats.data), rows_of(floats),
-                               floats_of(floats.width), 1, packed, queue_of(stream), floats_of(floats.pitch));
+  void pack(const Rows& floats, std::byte* packed, Queue& queue) const override {
+    queue.launch([&](cuda::Stream stream) {
+      cuda::launch_narrow_blocks(reinterpret_cast<const float*>(floats.data), floats.rows,
+                                 floats.width / kFloat, 1, packed, stream, floats.pitch / kFloat);
+    });
   }
 
  private:
+  static constexpr std::int64_t kFloat = sizeof(float);
+
+  static cuda::Complex<Real>* values(std::byte* piece) noexcept {
+    return reinterpret_cast<cuda::Complex<Real>*>(piece);
+  }
   static cuda::ColumnFactors factors_of(const PieceFactors& by) noexcept {
     return {by.rows,    by.columns, by.first_column,  by.twiddles.length, by.twiddles.element,
             by.inverse, by.scale,   by.mirrored_width};
   }
-  static std::int64_t rows_of(const DeviceRows& floats) noexcept {
-    return static_cast<std::int64_t>(floats.rows);
-  }
-  static std::int64_t floats_of(std::size_t bytes) noexcept {
-    return static_cast<std::int64_t>(bytes / sizeof(float));
+  /// Makes something on the device.
+  template <class Made, class... Arguments>
+  std::unique_ptr<Made> make(const Arguments&... arguments) const {
+    const cuda::DeviceScope scope(device_);
+    return std::make_unique<Made>(arguments...);
   }
   template <class Kind>
-  std::shared_ptr<std::byte> shared(std::size_t bytes) const {
+  std::shared_ptr<std::byte> shared(std::int64_t bytes) const {
     const cuda::DeviceScope scope(device_);
-    auto buffer = std::make_shared<cuda::Buffer<Kind>>(bytes);
+    auto buffer = std::make_shared<cuda::Buffer<Kind>>(static_cast<std::size_t>(bytes));
     return {buffer, buffer->data()};
   }
 
@@ -269,12 +188,9 @@ bool gpu_usable(int device) {
   return cuda::unavailable(device).empty();
 }
 
-template <class Real>
-std::unique_ptr<OutOfCoreDevice<Real>> make_gpu_device(int device) {
-  return std::make_unique<CudaDevice<Real>>(device);
+std::unique_ptr<OutOfCoreDevice> make_gpu_device(int device, std::int64_t value_bytes) {
+  if (value_bytes == sizeof(std::complex<float>)) return std::make_unique<CudaDevice<float>>(device);
+  return std::make_unique<CudaDevice<double>>(device);
 }
-
-template std::unique_ptr<OutOfCoreDevice<float>> make_gpu_device(int);
-template std::unique_ptr<OutOfCoreDevice<double>> make_gpu_device(int);
 
 }  // namespace sfft::detail

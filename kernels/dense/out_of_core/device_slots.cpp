@@ -10,12 +10,10 @@
 
 namespace sfft::detail {
 
-template <class Real>
-DeviceSlots<Real>::DeviceSlots(OutOfCoreDevice<Real>& device, int count, std::size_t bytes,
-                               std::size_t staging_bytes)
-    : in_(device.make_stream()),
-      kernels_(device.make_stream()),
-      out_(device.make_stream()),
+DeviceSlots::DeviceSlots(OutOfCoreDevice& device, int count, std::int64_t bytes, std::int64_t staging_bytes)
+    : in_(device.make_queue()),
+      kernels_(device.make_queue()),
+      out_(device.make_queue()),
       bytes_(bytes),
       staging_bytes_(staging_bytes) {
   for (int s = 0; s < count; ++s) {
@@ -24,14 +22,13 @@ DeviceSlots<Real>::DeviceSlots(OutOfCoreDevice<Real>& device, int count, std::si
     if (staging_bytes > 0) slot.staging = host_memory(device, staging_bytes, &pageable_);
     slot.filled = device.make_event();
     slot.computed = device.make_event();
-    for (std::size_t part = 0; part < kParts; ++part) slot.left.push_back(device.make_event());
+    for (auto& left : slot.left) left = device.make_event();
     slots_.push_back(std::move(slot));
   }
 }
 
-template <class Real>
-std::shared_ptr<std::byte> DeviceSlots<Real>::host_memory(OutOfCoreDevice<Real>& device, std::size_t bytes,
-                                                          bool* pageable) {
+std::shared_ptr<std::byte> DeviceSlots::host_memory(OutOfCoreDevice& device, std::int64_t bytes,
+                                                    bool* pageable) {
   try {
     return device.allocate_on_host(bytes);
   } catch (const Error& error) {
@@ -43,24 +40,20 @@ std::shared_ptr<std::byte> DeviceSlots<Real>::host_memory(OutOfCoreDevice<Real>&
         "no page-locked memory of {} bytes: pieces go through pageable memory, which is slower", bytes);
   });
   try {
-    return {cpu::make_large_buffer(bytes)};
+    return {cpu::make_large_buffer(static_cast<std::size_t>(bytes))};
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::out_of_memory,
                 fmt::format("{} bytes of host memory are needed to pass pieces to the GPU", bytes));
   }
 }
 
-template <class Real>
-void DeviceSlots<Real>::settle() noexcept {
-  for (OutOfCoreStream* const stream : {in_.get(), kernels_.get(), out_.get()}) {
+void DeviceSlots::settle() noexcept {
+  for (Queue* const queue : {in_.get(), kernels_.get(), out_.get()}) {
     try {
-      stream->wait();
+      queue->wait();
     } catch (...) {  // the caller already has the first error
     }
   }
 }
-
-template class DeviceSlots<float>;
-template class DeviceSlots<double>;
 
 }  // namespace sfft::detail

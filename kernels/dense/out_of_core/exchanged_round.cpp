@@ -16,70 +16,52 @@ namespace sfft::detail {
 
 namespace {
 
-template <class Real>
-class ExchangedRound final : public Round<Real> {
+class ExchangedRound final : public Round {
  public:
-  explicit ExchangedRound(const DeviceArray& array) : Round<Real>(array) {}
+  using Round::Round;
 
   const char* name() const noexcept override { return "rows, transposed in place"; }
   std::int64_t units() const noexcept override { return array_.slabs; }
   std::int64_t unit_points() const noexcept override { return array_.slab_points(); }
   bool ordered() const noexcept override { return true; }
+  bool transposes() const noexcept override { return true; }
   /// A strip occupies whole rows of the result, and contributes whole cache lines to each.
   std::int64_t grain() const noexcept override {
-    constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
-    return std::min(units(), std::lcm(units() / std::gcd(units(), unit_points()), kLine));
+    return std::min(units(), std::lcm(units() / std::gcd(units(), unit_points()), line_values()));
   }
-  /// For the rows of the results.
-  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
-  std::unique_ptr<const DeviceKernel<Real>> kernel(OutOfCoreDevice<Real>& device,
-                                                   std::int64_t units) const override {
+  std::unique_ptr<const DeviceKernel> kernel(OutOfCoreDevice& device, std::int64_t units) const override {
     return device.slabs(array_.slab, unit_points(), units);
   }
-  /// A strip is transposed into the workspace of its FFTs.
-  std::size_t work_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const override {
-    return std::max(kernel.workspace_bytes(), array_bytes<Real>(units * unit_points()));
-  }
-  std::byte* compute(const OutOfCoreDevice<Real>& device, const DeviceKernel<Real>& kernel,
-                     const RoundCall<Real>& call, std::int64_t first, std::int64_t count, std::byte* memory,
-                     std::byte* work, OutOfCoreStream& stream) const override {
-    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
-    kernel.run(values, call.inverse, work, stream);
-    device.multiply_transposed(values, factors(call, first, count),
-                               reinterpret_cast<std::complex<Real>*>(work), stream);
-    return work;
-  }
-  std::size_t kept_bytes(std::int64_t strip, const Residency& found) const override {
+  std::int64_t kept_bytes(std::int64_t strip, const Residency& found) const override {
     constexpr std::int64_t kMaxStrips = 64;  // narrower strips are copied slowly
-    if (strips(strip) > kMaxStrips) return std::numeric_limits<std::size_t>::max() / 2;
+    if (strips(strip) > kMaxStrips) return std::numeric_limits<std::int64_t>::max() / 2;
     return placed(strip, found).bytes;
   }
 
-  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+  std::vector<PieceSegment> segments_in(const RoundCall& call, std::int64_t first, std::int64_t count,
                                         std::byte* memory) const override {
-    return segments_of_slabs(call.from, unit_points(), first, count, call.found, memory);
+    return segments_of_slabs(call.from, unit_points(), call.found, first, count, memory);
   }
   /// Copies to device memory come first. The values that they overwrite have been stored with the previous
   /// strip, or have been read as a part of this one.
-  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+  std::vector<PieceSegment> segments_out(const RoundCall& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
     const std::int64_t strip = first / strip_, strips = this->strips(strip_);
     const Places places = placed(strip_, call.found);
     const auto kept = [&](std::int64_t j, std::int64_t i) {
-      const DeviceRows tile = in_array(nullptr, j, i, i + 1);
+      const Rows tile = in_array(nullptr, j, i, i + 1);
       return tile.packed_at(call.kept + places.of[static_cast<std::size_t>(j * strips + i)]);
     };
     const auto own = [&](std::int64_t i, std::int64_t end) {  // tiles of this strip are contiguous
-      const DeviceRows tiles = in_array(nullptr, strip, i, end);
-      return tiles.packed_at(memory + array_bytes<Real>(row_of(i) * count));
+      const Rows tiles = in_array(nullptr, strip, i, end);
+      return tiles.packed_at(memory + bytes(row_of(i) * count));
     };
-    auto* const array = reinterpret_cast<std::byte*>(call.to);
     std::vector<PieceSegment> segments;
     for (std::int64_t i = strip + 1; i < strips; ++i)
       segments.push_back({own(i, i + 1), kept(strip, i), true});
-    segments.push_back({own(0, strip + 1), in_array(array, strip, 0, strip + 1)});
+    segments.push_back({own(0, strip + 1), in_array(call.to, strip, 0, strip + 1)});
     for (std::int64_t j = 0; j < strip; ++j)
-      segments.push_back({kept(j, strip), in_array(array, j, strip, strip + 1)});
+      segments.push_back({kept(j, strip), in_array(call.to, j, strip, strip + 1)});
     return segments;
   }
 
@@ -87,23 +69,21 @@ class ExchangedRound final : public Round<Real> {
     strip_ = std::max<std::int64_t>(1, partition.piece_units);
   }
   void give_host(std::int64_t) override {}
-  std::size_t host_bytes() const noexcept override { return 0; }
+  std::int64_t host_bytes() const noexcept override { return 0; }
   std::int64_t host_parts() const noexcept override { return 0; }
-  void host_part(std::int64_t, const RoundCall<Real>&, std::byte*) const override {}
+  void host_part(std::int64_t, const RoundCall&, std::byte*) const override {}
 
  protected:
-  PieceFactors factors(const RoundCall<Real>& call, std::int64_t, std::int64_t count) const override {
+  PieceFactors factors(const RoundCall& call, std::int64_t, std::int64_t count) const override {
     return {count, unit_points(), 0, {}, call.inverse, call.scale};
   }
 
  private:
-  using Round<Real>::array_;
-
   /// Offsets at which tiles (j, i), with index j·strips + i, wait on the device, and the bytes needed for
   /// this.
   struct Places {
-    std::vector<std::size_t> of;
-    std::size_t bytes;
+    std::vector<std::int64_t> of;
+    std::int64_t bytes;
   };
 
   std::int64_t strips(std::int64_t strip) const noexcept { return (units() + strip - 1) / strip; }
@@ -112,26 +92,23 @@ class ExchangedRound final : public Round<Real> {
     return std::min(units(), i * strip_) * unit_points() / units();
   }
   /// Tiles (j, i) … (j, end − 1) in the array of results.
-  DeviceRows in_array(std::byte* array, std::int64_t j, std::int64_t i, std::int64_t end) const {
+  Rows in_array(std::byte* array, std::int64_t j, std::int64_t i, std::int64_t end) const {
     const std::int64_t column = j * strip_;
-    return {array + array_bytes<Real>(row_of(i) * units() + column), array_bytes<Real>(units()),
-            array_bytes<Real>(std::min(strip_, units() - column)),
-            static_cast<std::size_t>(row_of(end) - row_of(i))};
+    return {array + bytes(row_of(i) * units() + column), bytes(units()),
+            bytes(std::min(strip_, units() - column)), row_of(end) - row_of(i)};
   }
   Places placed(std::int64_t strip, const Residency& found) const {
     const std::int64_t count = strips(strip);
-    const std::size_t tile = array_bytes<Real>(strip * (strip * unit_points() / units())),
-                      row = array_bytes<Real>(found.columns);
-    Places places{std::vector<std::size_t>(static_cast<std::size_t>(count * count)),
-                  static_cast<std::size_t>(found.slabs) * row};
-    std::vector<std::size_t> free;
-    const auto place = [&](std::int64_t j, std::int64_t i) -> std::size_t& {
+    const std::int64_t tile = bytes(strip * (strip * unit_points() / units())), row = bytes(found.columns);
+    Places places{std::vector<std::int64_t>(static_cast<std::size_t>(count * count)), found.slabs * row};
+    std::vector<std::int64_t> free;
+    const auto place = [&](std::int64_t j, std::int64_t i) -> std::int64_t& {
       return places.of[static_cast<std::size_t>(j * count + i)];
     };
     for (std::int64_t j = 0; j < count; ++j) {
-      const auto first = static_cast<std::size_t>(std::min(found.slabs, j * strip)) * row,
-                 end = static_cast<std::size_t>(std::min(found.slabs, (j + 1) * strip)) * row;
-      for (std::size_t at = first; at + tile <= end; at += tile) free.push_back(at);
+      const std::int64_t first = std::min(found.slabs, j * strip) * row,
+                         end = std::min(found.slabs, (j + 1) * strip) * row;
+      for (std::int64_t at = first; at + tile <= end; at += tile) free.push_back(at);
       for (std::int64_t i = j + 1; i < count; ++i) {
         if (free.empty()) {
           free.push_back(places.bytes);
@@ -150,12 +127,8 @@ class ExchangedRound final : public Round<Real> {
 
 }  // namespace
 
-template <class Real>
-std::unique_ptr<Round<Real>> make_exchanged_round(const DeviceArray& array) {
-  return std::make_unique<ExchangedRound<Real>>(array);
+std::unique_ptr<Round> make_exchanged_round(const DeviceArray& array, std::int64_t value_bytes) {
+  return std::make_unique<ExchangedRound>(array, value_bytes);
 }
-
-template std::unique_ptr<Round<float>> make_exchanged_round(const DeviceArray&);
-template std::unique_ptr<Round<double>> make_exchanged_round(const DeviceArray&);
 
 }  // namespace sfft::detail

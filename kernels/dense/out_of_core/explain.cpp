@@ -8,20 +8,17 @@
 
 namespace sfft::detail {
 
-template <class Real>
-std::vector<RoundTimes> OutOfCoreFft<Real>::measured() const {
+std::vector<RoundTimes> OutOfCoreFft::measured() const {
   const std::lock_guard lock(mutex_);
   return measured_;
 }
 
-template <class Real>
-bool OutOfCoreFft<Real>::predicts_in_place() const {
+bool OutOfCoreFft::predicts_in_place() const {
   const std::lock_guard lock(mutex_);
   return options_.in_place || measured_in_place_;
 }
 
-template <class Real>
-std::vector<RoundTimes> OutOfCoreFft<Real>::predicted() const {
+std::vector<RoundTimes> OutOfCoreFft::predicted() const {
   std::vector<double> buffered(parts_.size(), buffered_always());
   {
     const std::lock_guard lock(mutex_);
@@ -30,9 +27,7 @@ std::vector<RoundTimes> OutOfCoreFft<Real>::predicted() const {
   return predicted(predicts_in_place(), buffered);
 }
 
-template <class Real>
-std::vector<RoundTimes> OutOfCoreFft<Real>::predicted(bool in_place,
-                                                      const std::vector<double>& buffered) const {
+std::vector<RoundTimes> OutOfCoreFft::predicted(bool in_place, const std::vector<double>& buffered) const {
   std::vector<RoundTimes> times;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const Part& part = parts_[r];
@@ -52,16 +47,14 @@ std::vector<RoundTimes> OutOfCoreFft<Real>::predicted(bool in_place,
   return times;
 }
 
-template <class Real>
-std::string OutOfCoreFft<Real>::name() const {
+std::string OutOfCoreFft::name() const {
   if (devices_.empty()) return "out of core, host alone";
   const std::string device = devices_[0]->name();
   return devices_.size() == 1 ? fmt::format("out of core, {} and host", device)
                               : fmt::format("out of core, {} × {} and host", devices_.size(), device);
 }
 
-template <class Real>
-std::string OutOfCoreFft<Real>::describe(const Part& part) const {
+std::string OutOfCoreFft::describe(const Part& part) const {
   using enum Step::Calls;
   std::string text = part.step.calls == apart      ? "of calls that are not in place, "
                      : part.step.calls == in_place ? "of calls in place, "
@@ -71,7 +64,7 @@ std::string OutOfCoreFft<Real>::describe(const Part& part) const {
     return text + fmt::format("transposition: the host exchanges {} × {} elements in {} passes",
                               part.step.array.slabs, part.step.array.slab[0], part.transposition->passes());
   }
-  const PartitionedRound<Real>& round = *part.round;
+  const PartitionedRound& round = *part.round;
   const Partition& partition = round.partition();
   text += fmt::format("{}: {} points each, the host does {:.1f} % of {}", round.round().name(),
                       round.round().unit_points(), 100 * round.host_share(), round.limits().units);
@@ -89,8 +82,7 @@ std::string OutOfCoreFft<Real>::describe(const Part& part) const {
                      ms(profile.in_us), ms(profile.kernel_us), ms(profile.out_us), profile.overlap);
 }
 
-template <class Real>
-std::string OutOfCoreFft<Real>::explain() const {
+std::string OutOfCoreFft::explain() const {
   std::string text = fmt::format("{}: {} of {}, {} threads of the host", name(), grid_.batch,
                                  grid_.shape.to_string(), options_.threads);
   if (!devices_.empty())
@@ -133,20 +125,5 @@ std::string OutOfCoreFft<Real>::explain() const {
     text += "\nhost memory could not be page-locked: buffers are ordinary memory, and copies slower";
   return text;
 }
-
-template std::vector<RoundTimes> OutOfCoreFft<float>::measured() const;
-template std::vector<RoundTimes> OutOfCoreFft<double>::measured() const;
-template bool OutOfCoreFft<float>::predicts_in_place() const;
-template bool OutOfCoreFft<double>::predicts_in_place() const;
-template std::vector<RoundTimes> OutOfCoreFft<float>::predicted() const;
-template std::vector<RoundTimes> OutOfCoreFft<double>::predicted() const;
-template std::vector<RoundTimes> OutOfCoreFft<float>::predicted(bool, const std::vector<double>&) const;
-template std::vector<RoundTimes> OutOfCoreFft<double>::predicted(bool, const std::vector<double>&) const;
-template std::string OutOfCoreFft<float>::name() const;
-template std::string OutOfCoreFft<double>::name() const;
-template std::string OutOfCoreFft<float>::describe(const Part&) const;
-template std::string OutOfCoreFft<double>::describe(const Part&) const;
-template std::string OutOfCoreFft<float>::explain() const;
-template std::string OutOfCoreFft<double>::explain() const;
 
 }  // namespace sfft::detail

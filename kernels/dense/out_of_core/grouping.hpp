@@ -58,13 +58,12 @@ struct Step {
   }
 };
 
-template <class Real>
-std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const DeviceArray& array) {
-  if (kind == Step::Kind::slabs)
-    return array.real_points > 0 ? make_real_slab_round<Real>(array) : make_slab_round<Real>(array);
-  if (kind == Step::Kind::exchanged) return make_exchanged_round<Real>(array);
-  if (array.real_line) return make_mirrored_round<Real>(array, kind == Step::Kind::transposed);
-  return kind == Step::Kind::transposed ? make_transposed_round<Real>(array) : make_column_round<Real>(array);
+inline std::unique_ptr<Round> make_round(const Step& step, std::int64_t value_bytes) {
+  if (step.kind == Step::Kind::slabs) return make_slab_round(step.array, value_bytes);
+  if (step.kind == Step::Kind::exchanged) return make_exchanged_round(step.array, value_bytes);
+  const bool transposes = step.kind == Step::Kind::transposed;
+  return step.array.real_line ? make_mirrored_round(step.array, value_bytes, transposes)
+                              : make_column_round(step.array, value_bytes, transposes);
 }
 
 struct GroupingLimits {

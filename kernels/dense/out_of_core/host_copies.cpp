@@ -14,20 +14,21 @@ namespace sfft::detail {
 namespace {
 
 /// Bytes that one thread copies at a time, and bytes of the rows that a single long row is cut into.
-constexpr std::size_t kPartBytes = std::size_t{1} << 20, kRowBytes = std::size_t{64} << 10;
+constexpr std::int64_t kPartBytes = std::int64_t{1} << 20, kRowBytes = std::int64_t{64} << 10;
 
 std::int64_t floats_of(const BufferedRows& rows) {
-  return static_cast<std::int64_t>(rows.array.width / sizeof(float));
+  return rows.array.width / static_cast<std::int64_t>(sizeof(float));
 }
 
 }  // namespace
 
 BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed) {
   BufferedPiece all{{}, packed};
-  const auto add = [&](const DeviceRows& piece, const DeviceRows& array) {
+  const auto add = [&](const Rows& piece, const Rows& array) {
     if (piece.rows == 0 || piece.width == 0) return;
     BufferedRows rows{piece, array, all.bytes(), piece.width};
-    if (packed) rows.row_bytes = storage_bytes(dense::Storage::block16, floats_of(rows));
+    if (packed)
+      rows.row_bytes = static_cast<std::int64_t>(storage_bytes(dense::Storage::block16, floats_of(rows)));
     all.rows.push_back(rows);
   };
   for (const PieceSegment& segment : segments) {
@@ -36,8 +37,8 @@ BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed) {
       add(segment.piece, segment.array);
       continue;
     }
-    const std::size_t rows = segment.piece.width / kRowBytes, cut = rows * kRowBytes,
-                      rest = segment.piece.width - cut;
+    const std::int64_t rows = segment.piece.width / kRowBytes, cut = rows * kRowBytes,
+                       rest = segment.piece.width - cut;
     add({segment.piece.data, kRowBytes, kRowBytes, rows}, {segment.array.data, kRowBytes, kRowBytes, rows});
     add(segment.piece.with_columns(cut, rest), segment.array.with_columns(cut, rest));
   }
@@ -48,17 +49,17 @@ template <class Copy>
 void HostCopies::over_rows(const std::vector<BufferedRows>& all, const Copy& copy) {
   struct Part {
     const BufferedRows* rows;
-    std::size_t first, end;
+    std::int64_t first, end;
   };
   std::vector<Part> parts;
   for (const BufferedRows& rows : all) {
-    const std::size_t together = std::max<std::size_t>(1, kPartBytes / rows.array.width);
-    for (std::size_t first = 0; first < rows.array.rows; first += together)
+    const std::int64_t together = std::max<std::int64_t>(1, kPartBytes / rows.array.width);
+    for (std::int64_t first = 0; first < rows.array.rows; first += together)
       parts.push_back({&rows, first, std::min(first + together, rows.array.rows)});
   }
   share(static_cast<std::int64_t>(parts.size()), [&](std::int64_t p) {
     const Part& part = parts[static_cast<std::size_t>(p)];
-    for (std::size_t r = part.first; r < part.end; ++r)
+    for (std::int64_t r = part.first; r < part.end; ++r)
       copy(*part.rows, part.rows->array.data + r * part.rows->array.pitch,
            part.rows->offset + r * part.rows->row_bytes);
     cpu::non_temporal_fence();
@@ -70,9 +71,9 @@ namespace {
 /// Runs write(to) into a small buffer in cache, and copies that with non-temporal stores; writes large
 /// results directly.
 template <class Write>
-void non_temporal(std::byte* to, std::size_t bytes, const Write& write) {
-  alignas(64) std::array<std::byte, kRowBytes> near;
-  if (bytes > near.size()) return write(to);
+void non_temporal(std::byte* to, std::int64_t bytes, const Write& write) {
+  alignas(64) std::array<std::byte, std::size_t{kRowBytes}> near;
+  if (bytes > kRowBytes) return write(to);
   write(near.data());
   cpu::copy_non_temporal(to, near.data(), bytes);
 }
@@ -80,7 +81,7 @@ void non_temporal(std::byte* to, std::size_t bytes, const Write& write) {
 }  // namespace
 
 void HostCopies::to_buffer(const BufferedPiece& piece, std::byte* buffer) {
-  over_rows(piece.rows, [&](const BufferedRows& of, const std::byte* from, std::size_t offset) {
+  over_rows(piece.rows, [&](const BufferedRows& of, const std::byte* from, std::int64_t offset) {
     if (!piece.packed) return cpu::copy_non_temporal(buffer + offset, from, of.array.width);
     non_temporal(buffer + offset, of.row_bytes, [&](std::byte* to) {
       pack_stored(reinterpret_cast<const float*>(from), floats_of(of), dense::Storage::block16, to);
@@ -89,7 +90,7 @@ void HostCopies::to_buffer(const BufferedPiece& piece, std::byte* buffer) {
 }
 
 void HostCopies::from_buffer(const BufferedPiece& piece, const std::byte* buffer) {
-  over_rows(piece.rows, [&](const BufferedRows& of, std::byte* array, std::size_t offset) {
+  over_rows(piece.rows, [&](const BufferedRows& of, std::byte* array, std::int64_t offset) {
     if (!piece.packed) return cpu::copy_non_temporal(array, buffer + offset, of.array.width);
     non_temporal(array, of.array.width, [&](std::byte* to) {
       read_stored(buffer + offset, dense::Storage::block16, floats_of(of), 0, reinterpret_cast<float*>(to));

@@ -18,16 +18,16 @@ namespace sfft::detail {
 /// contiguous. They are plain copies or, for floats, in block16 (sfft/storage.hpp), each row followed by its
 /// exponents.
 struct BufferedRows {
-  DeviceRows piece, array;
-  std::size_t offset = 0, row_bytes = 0;
+  Rows piece, array;
+  std::int64_t offset = 0, row_bytes = 0;
 
-  std::size_t end() const noexcept { return offset + piece.rows * row_bytes; }
+  std::int64_t end() const noexcept { return offset + piece.rows * row_bytes; }
 };
 struct BufferedPiece {
   std::vector<BufferedRows> rows;
   bool packed = false;  ///< in block16
 
-  std::size_t bytes() const noexcept { return rows.empty() ? 0 : rows.back().end(); }
+  std::int64_t bytes() const noexcept { return rows.empty() ? 0 : rows.back().end(); }
 };
 /// The rows of all segments that are not resident. They need no more room than the segments.
 BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed);

@@ -8,8 +8,7 @@ namespace sfft::detail {
 
 /// Assumes rates until the plan is measured. Copies through buffers are bound by the copying threads, which
 /// include those that enqueue pieces, or by the host's memory.
-template <class Real>
-void OutOfCoreFft<Real>::assume_profiles() {
+void OutOfCoreFft::assume_profiles() {
   constexpr double kBusBytesPerUs = 55e3, kDeviceBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
                    kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kMaxCopiedBytesPerUs = 70e3,
                    kMaxPackedBytesPerUs = 90e3, kPackedShare = 0.51;
@@ -19,27 +18,25 @@ void OutOfCoreFft<Real>::assume_profiles() {
   for (Part& part : parts_) {
     if (part.round == nullptr) {
       const double passes = part.transposition->passes();
-      part.profile.host_us = passes * static_cast<double>(array_bytes<Real>(part.step.array.points())) /
+      part.profile.host_us = passes * static_cast<double>(bytes(part.step.array.points())) /
                              (kTransposedBytesPerUs * options_.threads);
       continue;
     }
-    const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
-    part.profile.in_us = part.profile.out_us = (options_.packed ? kPackedShare : 1) * bytes / kBusBytesPerUs;
-    part.profile.copied_us = 2 * bytes / copied;
-    part.profile.kernel_us = bytes / kDeviceBytesPerUs;
-    part.profile.host_us = bytes / (kThreadBytesPerUs * options_.threads);
+    const auto unit = static_cast<double>(bytes(part.round->round().unit_points()));
+    part.profile.in_us = part.profile.out_us = (options_.packed ? kPackedShare : 1) * unit / kBusBytesPerUs;
+    part.profile.copied_us = 2 * unit / copied;
+    part.profile.kernel_us = unit / kDeviceBytesPerUs;
+    part.profile.host_us = unit / (kThreadBytesPerUs * options_.threads);
   }
 }
 
-template <class Real>
-std::vector<double> OutOfCoreFft<Real>::host_shares() const {
+std::vector<double> OutOfCoreFft::host_shares() const {
   std::vector<double> shares;
   for (const Part& part : parts_) shares.push_back(part.round == nullptr ? 1 : part.round->host_share());
   return shares;
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::set_host_shares(const std::vector<double>& shares) {
+void OutOfCoreFft::set_host_shares(const std::vector<double>& shares) {
   if (shares.size() != parts_.size()) return;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     if (parts_[r].round != nullptr) parts_[r].round->set_host_share(shares[r]);
@@ -48,25 +45,22 @@ void OutOfCoreFft<Real>::set_host_shares(const std::vector<double>& shares) {
 }
 
 /// The shares and the values that stay on the devices depend on each other, so this iterates.
-template <class Real>
-void OutOfCoreFft<Real>::choose_shares() {
+void OutOfCoreFft::choose_shares() {
   constexpr int kTimes = 3;
   for (int time = 0; time < kTimes; ++time) {
     for (std::size_t r = 0; r < parts_.size(); ++r) choose_share(r);
   }
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::choose_share(std::size_t r) {
+void OutOfCoreFft::choose_share(std::size_t r) {
   if (parts_[r].round == nullptr) return;
-  PartitionedRound<Real>& round = *parts_[r].round;
+  PartitionedRound& round = *parts_[r].round;
   round.set_host_share(
       best_host_share(profile_of(r, staying(r, pairs_[1].has(r)), buffered_always()), round.limits()));
   plan_residency();
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::balance_pair(bool in_place) {
+void OutOfCoreFft::balance_pair(bool in_place) {
   const Pair& pair = pairs_[in_place ? 1 : 0];
   if (pair.slabs < 0 || (!in_place && pair.columns == pairs_[1].columns)) return;
   const auto columns = static_cast<std::size_t>(pair.columns), slabs = static_cast<std::size_t>(pair.slabs);
@@ -105,18 +99,5 @@ void OutOfCoreFft<Real>::balance_pair(bool in_place) {
   }
   set_host_shares(best);
 }
-
-template void OutOfCoreFft<float>::assume_profiles();
-template std::vector<double> OutOfCoreFft<float>::host_shares() const;
-template void OutOfCoreFft<float>::set_host_shares(const std::vector<double>&);
-template void OutOfCoreFft<float>::choose_shares();
-template void OutOfCoreFft<float>::choose_share(std::size_t);
-template void OutOfCoreFft<float>::balance_pair(bool);
-template void OutOfCoreFft<double>::assume_profiles();
-template std::vector<double> OutOfCoreFft<double>::host_shares() const;
-template void OutOfCoreFft<double>::set_host_shares(const std::vector<double>&);
-template void OutOfCoreFft<double>::choose_shares();
-template void OutOfCoreFft<double>::choose_share(std::size_t);
-template void OutOfCoreFft<double>::balance_pair(bool);
 
 }  // namespace sfft::detail

@@ -32,10 +32,10 @@ void pack_real(Complex& a, Complex& b, const Complex& root) {
 /// The rounds on rows × width = slabs × slab values. The first round of a call transposes; inverse calls pack
 /// before it. The second round does not transpose; forward calls unpack after it.
 template <class Real>
-class MirroredRound final : public Round<Real> {
+class MirroredRound final : public Round {
  public:
-  MirroredRound(const DeviceArray& array, bool transposes)
-      : Round<Real>(array),
+  MirroredRound(const DeviceArray& array, std::int64_t value_bytes, bool transposes)
+      : Round(array, value_bytes),
         transposes_(transposes),
         rows_(array.slabs),
         width_(array.slab_points()),
@@ -48,51 +48,32 @@ class MirroredRound final : public Round<Real> {
     return transposes_ ? "mirrored columns, transposed" : "mirrored columns";
   }
   std::int64_t units() const noexcept override { return (width_ - 1) / 2; }
-  std::int64_t grain() const noexcept override {
-    constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
-    return std::min(kLine, units());
-  }
   std::int64_t unit_points() const noexcept override { return 2 * rows_; }
-  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
-  std::unique_ptr<const DeviceKernel<Real>> kernel(OutOfCoreDevice<Real>& device,
-                                                   std::int64_t units) const override {
+  bool transposes() const noexcept override { return transposes_; }
+  std::unique_ptr<const DeviceKernel> kernel(OutOfCoreDevice& device, std::int64_t units) const override {
     return device.columns(rows_, 2 * units);
   }
-  std::size_t work_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const override {
-    return std::max(kernel.workspace_bytes(), transposes_ ? array_bytes<Real>(units * unit_points()) : 0);
+  std::byte* compute(const OutOfCoreDevice& device, const DeviceKernel& kernel, const RoundCall& call,
+                     const DevicePiece& piece, Queue& queue) const override {
+    const MirroredPiece columns{rows_, 2 * piece.count, piece.first + 1, width_};
+    if (transposes_ && call.inverse) device.pack_real(piece.memory, columns, queue);
+    kernel.run(piece.memory, call.inverse, piece.work, queue);
+    if (transposes_ || call.inverse)
+      return multiply(device, factors(call, piece.first, piece.count), piece, queue);
+    device.unpack_real(piece.memory, columns, call.scale, queue);
+    return piece.memory;
   }
-  std::byte* compute(const OutOfCoreDevice<Real>& device, const DeviceKernel<Real>& kernel,
-                     const RoundCall<Real>& call, std::int64_t first, std::int64_t count, std::byte* memory,
-                     std::byte* work, OutOfCoreStream& stream) const override {
-    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
-    const MirroredPiece columns{rows_, 2 * count, first + 1, width_};
-    if (transposes_ && call.inverse) device.pack_real(values, columns, stream);
-    kernel.run(values, call.inverse, work, stream);
-    const PieceFactors by = factors(call, first, count);
-    if (transposes_) {
-      device.multiply_transposed(values, by, reinterpret_cast<std::complex<Real>*>(work), stream);
-      return work;
-    }
-    if (!call.inverse) {
-      device.unpack_real(values, columns, call.scale, stream);
-    } else if (!by.all_one()) {
-      device.multiply(values, by, stream);
-    }
-    return memory;
-  }
-  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+  std::vector<PieceSegment> segments_in(const RoundCall& call, std::int64_t first, std::int64_t count,
                                         std::byte* memory) const override {
     return columns(call.from, first, count, memory);
   }
-  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+  std::vector<PieceSegment> segments_out(const RoundCall& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
     if (!transposes_) return columns(call.to, first, count, memory);
-    const std::size_t bytes = array_bytes<Real>(count * rows_);
-    const auto at = [&](std::int64_t column) {
-      return DeviceRows{bytes_of(call.to + column * rows_), bytes, bytes, 1};
-    };
-    const DeviceRows left = at(first + 1), right = at(mirror(first + 1, count));
-    return {{left.packed_at(memory), left}, {right.packed_at(memory + bytes), right}};
+    const std::int64_t size = bytes(count * rows_);
+    const auto at = [&](std::int64_t column) { return Rows{call.to + bytes(column * rows_), size, size, 1}; };
+    const Rows left = at(first + 1), right = at(mirror(first + 1, count));
+    return {{left.packed_at(memory), left}, {right.packed_at(memory + size), right}};
   }
 
   void give_host(std::int64_t first) override {
@@ -100,56 +81,55 @@ class MirroredRound final : public Round<Real> {
     stage_.reset();
     if (first < units()) stage_ = std::make_unique<const ColumnStage<Real>>(rows_, units() - first, width_);
   }
-  std::size_t host_bytes() const noexcept override {
-    const std::size_t own =
-        aligned(row_.workspace_reals() * sizeof(Real)) + aligned(array_bytes<Real>(rows_));
+  std::int64_t host_bytes() const noexcept override {
+    const std::int64_t own = reals_bytes(row_.workspace_reals()) + aligned(bytes(rows_));
     return std::max(own, stage_ ? 2 * stage_bytes() : 0);
   }
   std::int64_t host_parts() const noexcept override { return 1 + (stage_ ? stage_->blocks() : 0); }
-  void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
+  void host_part(std::int64_t part, const RoundCall& call, std::byte* scratch) const override {
     if (part > 0) return block(part - 1, call, scratch);
     self_mirrored(0, call, scratch);
     if (width_ % 2 == 0) self_mirrored(width_ / 2, call, scratch);
   }
 
  private:
-  static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-  static std::byte* bytes_of(const std::complex<Real>* values) {
-    return reinterpret_cast<std::byte*>(const_cast<std::complex<Real>*>(values));
+  static std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+  static std::int64_t reals_bytes(std::size_t reals) {
+    return aligned(static_cast<std::int64_t>(reals * sizeof(Real)));
   }
-  std::size_t stage_bytes() const noexcept { return aligned(stage_->workspace_reals() * sizeof(Real)); }
+  std::int64_t stage_bytes() const noexcept { return reals_bytes(stage_->workspace_reals()); }
   /// The first of the columns that mirror columns first … first + count − 1.
   std::int64_t mirror(std::int64_t first, std::int64_t count) const noexcept {
     return width_ - first - count + 1;
   }
-  PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const override {
-    return {rows_, 2 * count, first + 1, this->array_.twiddles, call.inverse, call.scale, width_};
+  PieceFactors factors(const RoundCall& call, std::int64_t first, std::int64_t count) const override {
+    return {rows_, 2 * count, first + 1, array_.twiddles, call.inverse, call.scale, width_};
   }
-  std::vector<PieceSegment> columns(const std::complex<Real>* array, std::int64_t first, std::int64_t count,
+  std::vector<PieceSegment> columns(const std::byte* array, std::int64_t first, std::int64_t count,
                                     std::byte* memory) const {
-    const std::size_t bytes = array_bytes<Real>(count), rows = static_cast<std::size_t>(rows_);
-    const DeviceRows piece{memory, 2 * bytes, 2 * bytes, rows};
+    const std::int64_t size = bytes(count);
+    const Rows piece{memory, 2 * size, 2 * size, rows_};
     const auto at = [&](std::int64_t column) {
-      return DeviceRows{bytes_of(array + column), array_bytes<Real>(width_), bytes, rows};
+      return Rows{writable(array) + bytes(column), bytes(width_), size, rows_};
     };
-    return {{piece.with_columns(0, bytes), at(first + 1)},
-            {piece.with_columns(bytes, bytes), at(mirror(first + 1, count))}};
+    return {{piece.with_columns(0, size), at(first + 1)},
+            {piece.with_columns(size, size), at(mirror(first + 1, count))}};
   }
 
   /// Transforms a block of columns and their mirrors.
-  void block(std::int64_t block, const RoundCall<Real>& call, std::byte* scratch) const {
+  void block(std::int64_t block, const RoundCall& call, std::byte* scratch) const {
     const std::int64_t count = stage_->columns_of(block), left = 1 + first_ + block * stage_->columns_of(0),
                        right = mirror(left, count);
     auto a = stage_->split(scratch), b = stage_->split(scratch + stage_bytes());
-    stage_->load(block, call.from + left, a);
-    stage_->load(block, call.from + right, b);
+    stage_->load(block, values_at<Real>(call.from, left), a);
+    stage_->load(block, values_at<Real>(call.from, right), b);
     if (transposes_ && call.inverse)
       exchange(left, count, a, b,
                [](Complex& one, Complex& other, const Complex& root) { pack_real(one, other, root); });
     stage_->transform(block, call.inverse, a);
     stage_->transform(block, call.inverse, b);
     if (!transposes_ && !call.inverse) {
-      const double half = 0.5 * static_cast<double>(call.scale);
+      const double half = 0.5 * call.scale;
       exchange(left, count, a, b, [&](Complex& one, Complex& other, const Complex& root) {
         unpack_real(one, other, root, half);
       });
@@ -158,11 +138,11 @@ class MirroredRound final : public Round<Real> {
       factors_.multiply(by, right, count, b.re, b.im);
     }
     if (transposes_) {
-      stage_->store_transposed(block, a, call.to + left * rows_);
-      stage_->store_transposed(block, b, call.to + right * rows_);
+      stage_->store_transposed(block, a, values_at<Real>(call.to, left * rows_));
+      stage_->store_transposed(block, b, values_at<Real>(call.to, right * rows_));
     } else {
-      stage_->store(block, a, call.to + left);
-      stage_->store(block, b, call.to + right);
+      stage_->store(block, a, values_at<Real>(call.to, left));
+      stage_->store(block, b, values_at<Real>(call.to, right));
     }
   }
   template <class Job>
@@ -183,10 +163,12 @@ class MirroredRound final : public Round<Real> {
 
   /// Transforms a column that mirrors itself. Row r is opposite to row rows − r in column 0, otherwise to
   /// rows − 1 − r. Frequency h, which only half spectra have, is opposite to 0.
-  void self_mirrored(std::int64_t column, const RoundCall<Real>& call, std::byte* scratch) const {
+  void self_mirrored(std::int64_t column, const RoundCall& call, std::byte* scratch) const {
     auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
-    std::byte* const own = scratch + aligned(array_bytes<Real>(rows_));
-    for (std::int64_t r = 0; r < rows_; ++r) values[r] = call.from[r * width_ + column];
+    const auto* const from = values_at<Real>(call.from, 0);
+    auto* const to = values_at<Real>(call.to, 0);
+    std::byte* const own = scratch + aligned(bytes(rows_));
+    for (std::int64_t r = 0; r < rows_; ++r) values[r] = from[r * width_ + column];
     const auto exchange = [&](const auto& job) {
       const std::int64_t last = column == 0 ? rows_ : rows_ - 1;
       for (std::int64_t r = column == 0 ? 1 : 0; 2 * r <= last; ++r) {
@@ -198,13 +180,13 @@ class MirroredRound final : public Round<Real> {
     };
     if (transposes_ && call.inverse) {
       if (column == 0) {
-        const double mean = call.from[0].real(), last = call.from[half_].real();
+        const double mean = from[0].real(), last = from[half_].real();
         values[0] = {static_cast<Real>(mean + last), static_cast<Real>(mean - last)};
       }
       exchange([](Complex& one, Complex& other, const Complex& root) { pack_real(one, other, root); });
     }
     if (call.inverse) {
-      row_.inverse(values, values, transposes_ ? Real(1) : call.scale, own);
+      row_.inverse(values, values, transposes_ ? Real(1) : static_cast<Real>(call.scale), own);
     } else {
       row_.forward(values, element_type_of<std::complex<Real>>::value, values, own);
     }
@@ -216,18 +198,18 @@ class MirroredRound final : public Round<Real> {
       if (column == 0) {
         const Complex first(values[0]);
         values[0] = static_cast<Real>(scale * (first.real() + first.imag()));
-        call.to[half_] = static_cast<Real>(scale * (first.real() - first.imag()));
+        to[half_] = static_cast<Real>(scale * (first.real() - first.imag()));
       }
     }
     for (std::int64_t r = 0; r < rows_; ++r) {
       if (!transposes_) {
-        call.to[r * width_ + column] = values[r];
+        to[r * width_ + column] = values[r];
       } else {
         // exp(∓2πi·r·column/h)
         const std::int64_t turn = 2 * r * column % (2 * half_);
         Complex root = turn <= half_ ? roots_(turn) : std::conj(roots_(2 * half_ - turn));
         if (call.inverse) root = std::conj(root);
-        call.to[column * rows_ + r] = std::complex<Real>(RootTable::times(Complex(values[r]), root));
+        to[column * rows_ + r] = std::complex<Real>(RootTable::times(Complex(values[r]), root));
       }
     }
   }
@@ -243,12 +225,11 @@ class MirroredRound final : public Round<Real> {
 
 }  // namespace
 
-template <class Real>
-std::unique_ptr<Round<Real>> make_mirrored_round(const DeviceArray& array, bool transposes) {
-  return std::make_unique<MirroredRound<Real>>(array, transposes);
+std::unique_ptr<Round> make_mirrored_round(const DeviceArray& array, std::int64_t value_bytes,
+                                           bool transposes) {
+  if (value_bytes == sizeof(std::complex<float>))
+    return std::make_unique<MirroredRound<float>>(array, value_bytes, transposes);
+  return std::make_unique<MirroredRound<double>>(array, value_bytes, transposes);
 }
-
-template std::unique_ptr<Round<float>> make_mirrored_round(const DeviceArray&, bool);
-template std::unique_ptr<Round<double>> make_mirrored_round(const DeviceArray&, bool);
 
 }  // namespace sfft::detail

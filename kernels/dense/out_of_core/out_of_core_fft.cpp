@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <complex>
 #include <cstring>
 #include <set>
 
@@ -24,7 +25,7 @@ constexpr int kMaxStreams = 3;
 
 }  // namespace
 
-BudgetError::BudgetError(std::size_t budget, std::size_t min)
+BudgetError::BudgetError(std::int64_t budget, std::int64_t min)
     : Error(ErrorCode::out_of_memory,
             fmt::format("the transform may use {} bytes of GPU memory and needs at least {}: give a larger "
                         "device_memory, or host_share = 1 for the host alone",
@@ -32,14 +33,14 @@ BudgetError::BudgetError(std::size_t budget, std::size_t min)
       budget_(budget),
       min_(min) {}
 
-template <class Real>
-OutOfCoreFft<Real>::OutOfCoreFft(const OutOfCoreGrid& grid, OutOfCoreDevices<Real> devices,
-                                 const OutOfCoreOptions& options)
+OutOfCoreFft::OutOfCoreFft(const OutOfCoreGrid& grid, std::int64_t value_bytes, OutOfCoreDevices devices,
+                           const OutOfCoreOptions& options)
     : grid_(grid),
-      devices_(options.host_share >= 1 ? OutOfCoreDevices<Real>{} : std::move(devices)),
+      value_bytes_(value_bytes),
+      devices_(options.host_share >= 1 ? OutOfCoreDevices{} : std::move(devices)),
       options_(options),
       pools_(call_threads()) {
-  std::size_t free = 0;
+  std::int64_t free = 0;
   for (const auto& device : devices_)
     free = free == 0 ? device->free_bytes() : std::min(free, device->free_bytes());
   plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
@@ -49,8 +50,7 @@ OutOfCoreFft<Real>::OutOfCoreFft(const OutOfCoreGrid& grid, OutOfCoreDevices<Rea
   if (options.host_share < 0) choose_shares();
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::plan_steps(std::size_t budget) {
+void OutOfCoreFft::plan_steps(std::int64_t budget) {
   // If the caller gives the host a share, the host also transposes.
   if (!devices_.empty() && options_.host_share <= 0) {
     try {
@@ -66,8 +66,7 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget) {
 
 /// FFTs of columns into another array move one and a half times as many bytes through the host's memory, so
 /// out-of-place calls get separate shares.
-template <class Real>
-void OutOfCoreFft<Real>::split_first(std::vector<Step>& steps) const {
+void OutOfCoreFft::split_first(std::vector<Step>& steps) const {
   if (options_.in_place || grid_.real() || grid_.real_line) return;
   if (steps[0].kind != Step::Kind::columns || steps[0].calls != Step::Calls::all) return;
   steps.insert(steps.begin(), steps[0]);
@@ -75,23 +74,21 @@ void OutOfCoreFft<Real>::split_first(std::vector<Step>& steps) const {
   steps[1].calls = Step::Calls::in_place;
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
+void OutOfCoreFft::plan_steps(std::int64_t budget, bool exchanges) {
   GroupingLimits limits;
   limits.exchanges = exchanges;
   limits.longest_line = options_.longest_line;
   limits.in_place = options_.in_place;
   const auto min_bytes = [&](const Step& step) {
-    return PartitionedRound<Real>::min_bytes(*make_round<Real>(step.kind, step.array), *devices_[0],
-                                             options_.packed);
+    return PartitionedRound::min_bytes(*make_round(step, value_bytes_), *devices_[0], options_.packed);
   };
   // The minimum bytes of each step that was tried, so that the error can say how much would suffice.
-  std::set<std::size_t> needed;
-  std::size_t assumed = budget;
+  std::set<std::int64_t> needed;
+  std::int64_t assumed = budget;
   if (!devices_.empty()) {
     limits.fits = [&](const Step& step) {
       try {
-        const std::size_t min = min_bytes(step);
+        const std::int64_t min = min_bytes(step);
         needed.insert(min);
         return min <= assumed;
       } catch (const Error& error) {  // even the smallest piece's plan exceeds all free memory
@@ -114,13 +111,13 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
   if (!devices_.empty()) split_first(steps);
   if (grid_.real())
     std::rotate(steps.begin(), steps.end() - 1, steps.end());  // in the order of forward calls
-  std::size_t min = 1;
+  std::int64_t min = 1;
   for (const Step& step : steps) {
     parts_.push_back({step, nullptr, nullptr, {}});
     if (step.kind == Step::Kind::transposition) {
       const Shape& elements = step.array.slab;
       parts_.back().transposition =
-          std::make_unique<const Transposition<Real>>(step.array.slabs, elements[0], elements[1]);
+          std::make_unique<const Transposition>(step.array.slabs, elements[0], elements[1], value_bytes_);
     } else if (!devices_.empty()) {
       min = std::max(min, min_bytes(step));
     }
@@ -134,7 +131,7 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
     streams_ = streams;
     return make_rounds();
   };
-  auto streams = static_cast<int>(std::min<std::size_t>(kMaxStreams, budget / min));
+  auto streams = static_cast<int>(std::min<std::int64_t>(kMaxStreams, budget / min));
   bool fast = false;
   for (bool fits = false; !fits; streams -= fits ? 0 : 1) {
     try {
@@ -149,13 +146,11 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
   if (!with_streams(streams - 1)) with_streams(streams);
 }
 
-template <class Real>
-bool OutOfCoreFft<Real>::make_rounds() {
+bool OutOfCoreFft::make_rounds() {
   bool fast = true;
   const auto make = [&](Part& part) {
-    part.round =
-        std::make_unique<PartitionedRound<Real>>(make_round<Real>(part.step.kind, part.step.array), devices_,
-                                                 slot_budget(part.step.kind), streams_, options_);
+    part.round = std::make_unique<PartitionedRound>(make_round(part.step, value_bytes_), devices_,
+                                                    slot_budget(part.step.kind), streams_, options_);
     fast = fast && part.round->copies_fast();
   };
   exchanged_bytes_ = 0;
@@ -171,22 +166,19 @@ bool OutOfCoreFft<Real>::make_rounds() {
 
 /// All rounds share the memory of the streams. What a transposing in-place round keeps is in addition to
 /// that.
-template <class Real>
-std::size_t OutOfCoreFft<Real>::slot_budget(Step::Kind kind) const noexcept {
+std::int64_t OutOfCoreFft::slot_budget(Step::Kind kind) const noexcept {
   if (devices_.empty()) return 0;
-  const std::size_t kept = kind == Step::Kind::exchanged ? 0 : exchanged_bytes_;
-  return (budget_ - kept) / static_cast<std::size_t>(streams_) / 256 * 256;
+  const std::int64_t kept = kind == Step::Kind::exchanged ? 0 : exchanged_bytes_;
+  return (budget_ - kept) / streams_ / 256 * 256;
 }
 
-template <class Real>
-bool OutOfCoreFft<Real>::uses_device() const noexcept {
+bool OutOfCoreFft::uses_device() const noexcept {
   return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
     return part.round != nullptr && part.round->partition().pieces > 0;
   });
 }
 
-template <class Real>
-std::vector<std::size_t> OutOfCoreFft<Real>::order(bool in_place, bool inverse) const {
+std::vector<std::size_t> OutOfCoreFft::order(bool in_place, bool inverse) const {
   std::vector<std::size_t> steps;
   for (std::size_t r = 0; r < parts_.size(); ++r)
     if (parts_[r].step.taken(in_place)) steps.push_back(r);
@@ -195,28 +187,24 @@ std::vector<std::size_t> OutOfCoreFft<Real>::order(bool in_place, bool inverse) 
   return steps;
 }
 
-template <class Real>
-int OutOfCoreFft<Real>::call_threads() const noexcept {
+int OutOfCoreFft::call_threads() const noexcept {
   return options_.threads + kMaxStreams * static_cast<int>(devices_.size());
 }
 
-template <class Real>
-std::size_t OutOfCoreFft<Real>::workspace_bytes() const noexcept {
-  std::size_t one = 0;
+std::int64_t OutOfCoreFft::workspace_bytes() const noexcept {
+  std::int64_t one = 0;
   for (const Part& part : parts_)
     one = std::max(
         one, part.round != nullptr ? part.round->round().host_bytes() : part.transposition->scratch_bytes());
-  return static_cast<std::size_t>(call_threads()) * one;
+  return call_threads() * one;
 }
 
-template <class Real>
-std::vector<DeviceShare<Real>> OutOfCoreFft<Real>::shares_for(Call& call) const {
+std::vector<DeviceShare> OutOfCoreFft::shares_for(Call& call) const {
   if (!uses_device()) return {};
-  const std::size_t array = array_bytes<Real>(grid_.points());
-  const auto samples =
-      static_cast<std::size_t>((grid_.rows() - 1) * grid_.real_pitch + grid_.row_points()) * sizeof(Real);
+  const std::int64_t array = bytes(grid_.points()), sample = value_bytes_ / 2;
+  const std::int64_t samples = ((grid_.rows() - 1) * grid_.real_pitch + grid_.row_points()) * sample;
   const bool from_samples = grid_.real() && !call.inverse, to_samples = grid_.real() && call.inverse;
-  const auto read = [&](const std::complex<Real>* values, std::size_t size) {
+  const auto read = [&](const std::byte* values, std::int64_t size) {
     return std::all_of(devices_.begin(), devices_.end(),
                        [&](const auto& device) { return device->reads(values, size); });
   };
@@ -224,19 +212,19 @@ std::vector<DeviceShare<Real>> OutOfCoreFft<Real>::shares_for(Call& call) const 
   call.reads_to = read(call.to, to_samples ? samples : array);
   call.reads_between = call.between == call.to ? call.reads_to : read(call.between, array);
   const bool staged = options_.packed || !call.reads_from || !call.reads_to || !call.reads_between;
-  std::size_t bytes = 0, staging = 0;
+  std::int64_t slot = 0, staging = 0;
   for (const Part& part : parts_) {
     if (part.round == nullptr) continue;
-    bytes = std::max(bytes, part.round->slot_bytes());
+    slot = std::max(slot, part.round->slot_bytes());
     if (staged) staging = std::max(staging, part.round->staging_bytes());
   }
   // Old memory is freed before new memory is allocated.
-  if (slots_.size() < devices_.size() || !slots_[0]->fits(bytes, staging)) {
+  if (slots_.size() < devices_.size() || !slots_[0]->fits(slot, staging)) {
     free_device_memory();
     for (const auto& device : devices_)
-      slots_.push_back(std::make_unique<DeviceSlots<Real>>(*device, streams_, bytes, staging));
+      slots_.push_back(std::make_unique<DeviceSlots>(*device, streams_, slot, staging));
   }
-  std::size_t kept = exchanged_bytes_;
+  std::int64_t kept = exchanged_bytes_;
   for (const std::size_t calls : {0, 1}) {
     for (const Residency& resident : resident_[calls]) {
       if (resident.slabs == 0) continue;
@@ -249,54 +237,49 @@ std::vector<DeviceShare<Real>> OutOfCoreFft<Real>::shares_for(Call& call) const 
     for (const auto& device : devices_) kept_.push_back(kept > 0 ? device->allocate(kept) : nullptr);
     kept_bytes_ = kept;
   }
-  std::vector<DeviceShare<Real>> shares;
+  std::vector<DeviceShare> shares;
   for (std::size_t c = 0; c < devices_.size(); ++c)
     shares.push_back({slots_[c].get(), kept_[c].get(), {}, {}});
   return shares;
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::free_device_memory() const {
+void OutOfCoreFft::free_device_memory() const {
   slots_.clear();
   kept_.clear();
   kept_bytes_ = 0;
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::prepare(const std::complex<Real>* array) const {
+void OutOfCoreFft::prepare(void* array) const {
   const std::lock_guard lock(mutex_);
-  auto* const to = const_cast<std::complex<Real>*>(array);
-  Call call{array, to, false, to};
+  auto* const values = static_cast<std::byte*>(array);
+  Call call{values, values, false, values};
   static_cast<void>(shares_for(call));
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::release() const {
+void OutOfCoreFft::release() const {
   const std::lock_guard lock(mutex_);
   free_device_memory();
 }
 
-template <class Real>
-double OutOfCoreFft<Real>::transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
-                                     cpu::ThreadPool* pool, std::byte* workspace) {
+double OutOfCoreFft::transpose(const Transposition& transposition, std::byte* matrix, cpu::ThreadPool* pool,
+                               std::byte* workspace) {
   const auto start = std::chrono::steady_clock::now();
   for (int pass = 0; pass < transposition.passes(); ++pass)
-    over_parts({workspace, pool}, transposition.scratch_bytes(), transposition.parts(pass),
+    over_parts({workspace, pool}, static_cast<std::size_t>(transposition.scratch_bytes()),
+               transposition.parts(pass),
                [&](std::int64_t p, std::byte* own) { transposition.part(pass, p, matrix, own); });
   return us_since(start);
 }
 
 /// Runs all repeats of one step.
-template <class Real>
-RoundTimes OutOfCoreFft<Real>::run(const Part& part, const RoundCall<Real>& call,
-                                   const std::vector<DeviceShare<Real>>& shares, cpu::ThreadPool* pool,
-                                   std::byte* workspace) const {
+RoundTimes OutOfCoreFft::run(const Part& part, const RoundCall& call, const std::vector<DeviceShare>& shares,
+                             cpu::ThreadPool* pool, std::byte* workspace) const {
   RoundTimes times;
   for (std::int64_t r = 0; r < part.step.repeats; ++r) {
     const TraceRange range("out of core: round");
-    const std::int64_t at = r * part.step.stride;
+    const std::int64_t at = bytes(r * part.step.stride);
     if (part.round != nullptr) {
-      RoundCall<Real> repeat = call;
+      RoundCall repeat = call;
       repeat.from += at;
       repeat.to += at;
       const RoundTimes one = part.round->run(repeat, shares, pool, workspace);
@@ -311,12 +294,13 @@ RoundTimes OutOfCoreFft<Real>::run(const Part& part, const RoundCall<Real>& call
   return times;
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
-                                   Real scale, std::byte* workspace, std::complex<Real>* between) const {
+void OutOfCoreFft::transform(const void* from, void* to, bool inverse, double scale, std::byte* workspace,
+                             void* between) const {
   const std::lock_guard lock(mutex_);
-  Call call{from, to, inverse, between != nullptr ? between : to};
-  std::vector<DeviceShare<Real>> shares = shares_for(call);
+  if (value_bytes_ == sizeof(std::complex<float>)) scale = static_cast<float>(scale);
+  Call call{static_cast<const std::byte*>(from), static_cast<std::byte*>(to), inverse,
+            static_cast<std::byte*>(between != nullptr ? between : to)};
+  std::vector<DeviceShare> shares = shares_for(call);
   const std::size_t calls = from == to ? 1 : 0;
   auto pool = pools_.take();
   std::vector<RoundTimes> times(parts_.size());
@@ -325,8 +309,8 @@ void OutOfCoreFft<Real>::transform(const std::complex<Real>* from, std::complex<
     const std::vector<std::size_t> steps = order(from == to, inverse);
     for (const std::size_t r : steps) {
       const bool first = r == steps.front(), last = r == steps.back();
-      RoundCall<Real> round{first ? from : call.between, last ? to : call.between, inverse,
-                            last ? scale : Real(1)};
+      RoundCall round{first ? call.from : call.between, last ? call.to : call.between, inverse,
+                      last ? scale : 1};
       round.reads_from = first ? call.reads_from : call.reads_between;
       round.writes_to = last ? call.reads_to : call.reads_between;
       buffered[r] = options_.packed ? 1 : (round.reads_from ? 0 : 0.5) + (round.writes_to ? 0 : 0.5);
@@ -345,8 +329,5 @@ void OutOfCoreFft<Real>::transform(const std::complex<Real>* from, std::complex<
   buffered_ = std::move(buffered);
   measured_in_place_ = from == to;
 }
-
-template class OutOfCoreFft<float>;
-template class OutOfCoreFft<double>;
 
 }  // namespace sfft::detail

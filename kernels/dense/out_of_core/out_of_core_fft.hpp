@@ -20,42 +20,41 @@ namespace sfft::detail {
 /// The device memory budget is too small for any piece.
 class BudgetError : public Error {
  public:
-  BudgetError(std::size_t budget, std::size_t min);
-  std::size_t budget_bytes() const noexcept { return budget_; }
-  std::size_t min_bytes() const noexcept { return min_; }
+  BudgetError(std::int64_t budget, std::int64_t min);
+  std::int64_t budget_bytes() const noexcept { return budget_; }
+  std::int64_t min_bytes() const noexcept { return min_; }
 
  private:
-  std::size_t budget_, min_;
+  std::int64_t budget_, min_;
 };
 
 /// Transforms in rounds, each of which is one pass over the array (group_steps()). For real signals, the
 /// round of the rows comes first in forward transforms and last in inverse ones. Arrays are in host memory,
 /// in place or out of place. A call needs no other memory of that size.
-template <class Real>
-class OutOfCoreFft final : public OutOfCorePlan<Real> {
+class OutOfCoreFft final : public OutOfCorePlan {
  public:
-  /// Without a device the host does everything. Throws Error: out_of_memory for a budget that cannot hold
-  /// even the smallest pieces, backend_unavailable for lines that cannot be divided.
-  OutOfCoreFft(const OutOfCoreGrid& grid, OutOfCoreDevices<Real> devices, const OutOfCoreOptions& options);
+  /// `value_bytes`: of a complex value, 8 or 16. Without a device the host does everything. Throws Error:
+  /// out_of_memory for a budget that cannot hold even the smallest pieces, backend_unavailable for lines that
+  /// cannot be divided.
+  OutOfCoreFft(const OutOfCoreGrid& grid, std::int64_t value_bytes, OutOfCoreDevices devices,
+               const OutOfCoreOptions& options);
 
   const OutOfCoreGrid& grid() const noexcept { return grid_; }
   std::size_t steps() const noexcept { return parts_.size(); }
-  std::size_t workspace_bytes() const noexcept override;
+  std::int64_t workspace_bytes() const noexcept override;
   /// Complex grids may be padded only in place. If `between` is given, all rounds but the last write their
   /// results there, because inverse real transforms need room for half spectra.
-  void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse, Real scale,
-                 std::byte* workspace, std::complex<Real>* between = nullptr) const;
-  void forward(const void* signals, std::complex<Real>* spectra, Real scale,
-               std::byte* workspace) const override {
-    transform(static_cast<const std::complex<Real>*>(signals), spectra, false, scale, workspace);
+  void transform(const void* from, void* to, bool inverse, double scale, std::byte* workspace,
+                 void* between = nullptr) const;
+  void forward(const void* signals, void* spectra, double scale, std::byte* workspace) const override {
+    transform(signals, spectra, false, scale, workspace);
   }
-  void inverse(const std::complex<Real>* spectra, void* signals, Real scale,
-               std::byte* workspace) const override {
-    transform(spectra, static_cast<std::complex<Real>*>(signals), true, scale, workspace);
+  void inverse(const void* spectra, void* signals, double scale, std::byte* workspace) const override {
+    transform(spectra, signals, true, scale, workspace);
   }
   /// Allocates everything that an in-place call needs, so that a lack of memory is reported before the call
   /// begins. The memory is kept between calls.
-  void prepare(const std::complex<Real>* array) const;
+  void prepare(void* array) const;
   /// Frees the memory kept between calls.
   void release() const;
 
@@ -70,15 +69,15 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
  private:
   struct Part {
     Step step;
-    std::unique_ptr<PartitionedRound<Real>> round;  ///< null for a transposition
-    std::unique_ptr<const Transposition<Real>> transposition;
+    std::unique_ptr<PartitionedRound> round;  ///< null for a transposition
+    std::unique_ptr<const Transposition> transposition;
     RoundProfile profile;
   };
   struct Call {
-    const std::complex<Real>* from;
-    std::complex<Real>* to;
+    const std::byte* from;
+    std::byte* to;
     bool inverse;
-    std::complex<Real>* between = nullptr;
+    std::byte* between = nullptr;
     bool reads_from = false, reads_to = false, reads_between = false;
   };
   /// Two rounds between which some values may stay on the device. Negative if there is no such pair.
@@ -94,14 +93,14 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
     }
   };
 
-  void plan_steps(std::size_t budget);
+  void plan_steps(std::int64_t budget);
   /// Plans the steps, with as many streams as fit. Throws Error(out_of_memory).
-  void plan_steps(std::size_t budget, bool exchanges);
+  void plan_steps(std::int64_t budget, bool exchanges);
   void split_first(std::vector<Step>& steps) const;
   /// Makes the rounds for the current number of streams. Returns whether all pieces are copied at full speed.
   bool make_rounds();
   /// Device memory that one stream may use in a step of this kind.
-  std::size_t slot_budget(Step::Kind kind) const noexcept;
+  std::int64_t slot_budget(Step::Kind kind) const noexcept;
   void assume_profiles();
   /// Finds the pair for in-place or out-of-place calls.
   Pair find_pair(bool in_place) const;
@@ -113,12 +112,12 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   /// locking pages takes time.
   struct HostScratch {
     std::shared_ptr<std::byte> memory;
-    std::size_t bytes = 0;
+    std::int64_t bytes = 0;
 
-    std::byte* of(OutOfCoreDevice<Real>& device, std::size_t needed) {
+    std::byte* of(OutOfCoreDevice& device, std::int64_t needed) {
       if (needed > bytes) {
         memory.reset();
-        memory = DeviceSlots<Real>::host_memory(device, needed);
+        memory = DeviceSlots::host_memory(device, needed);
         bytes = needed;
       }
       return memory.get();
@@ -128,14 +127,14 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   void measure_step(std::size_t number, HostScratch& scratch);
   void measure_transposition(Part& part);
   /// Transposes on the threads of a pool; returns microseconds.
-  static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
-                          cpu::ThreadPool* pool, std::byte* workspace);
-  RoundTimes run(const Part& part, const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
+  static double transpose(const Transposition& transposition, std::byte* matrix, cpu::ThreadPool* pool,
+                          std::byte* workspace);
+  RoundTimes run(const Part& part, const RoundCall& call, const std::vector<DeviceShare>& shares,
                  cpu::ThreadPool* pool, std::byte* workspace) const;
   /// The number of threads of a call: those of the host, and those that enqueue pieces.
   int call_threads() const noexcept;
   /// Bytes that one device needs for its streams: the maximum over all rounds.
-  std::size_t slots_bytes() const noexcept;
+  std::int64_t slots_bytes() const noexcept;
   /// What stays on a device between two partitioned rounds, given the partition of the columns.
   Residency residency(const Pair& pair, const Partition& columns, std::int64_t device) const;
   /// The fraction of the devices' values in a round that stays on them, with the current partition.
@@ -159,30 +158,30 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   bool predicts_in_place() const;
   std::string describe(const Part& part) const;
   /// The DeviceShare of each device; empty if the devices get no work.
-  std::vector<DeviceShare<Real>> shares_for(Call& call) const;
+  std::vector<DeviceShare> shares_for(Call& call) const;
   void free_device_memory() const;
 
+  std::int64_t bytes(std::int64_t values) const noexcept { return values * value_bytes_; }
+
   OutOfCoreGrid grid_;
-  OutOfCoreDevices<Real> devices_;
+  std::int64_t value_bytes_;
+  OutOfCoreDevices devices_;
   OutOfCoreOptions options_;
   int streams_ = 0;  ///< streams per device
-  std::size_t budget_ = 0;
+  std::int64_t budget_ = 0;
   std::array<Pair, 2> pairs_;                       ///< for out-of-place and in-place calls
   std::array<std::vector<Residency>, 2> resident_;  ///< what the pairs leave on each device; memory not set
-  std::size_t exchanged_bytes_ = 0;                 ///< per device, for transposing in-place rounds
+  std::int64_t exchanged_bytes_ = 0;                ///< per device, for transposing in-place rounds
   bool profiled_ = false;
   std::vector<Part> parts_;
-  mutable std::mutex mutex_;                                       ///< guards the members below
-  mutable std::vector<std::unique_ptr<DeviceSlots<Real>>> slots_;  ///< one per device
-  mutable std::vector<std::shared_ptr<std::byte>> kept_;           ///< one per device: values that stay there
-  mutable std::size_t kept_bytes_ = 0;
+  mutable std::mutex mutex_;                                 ///< guards the members below
+  mutable std::vector<std::unique_ptr<DeviceSlots>> slots_;  ///< one per device
+  mutable std::vector<std::shared_ptr<std::byte>> kept_;     ///< one per device: values that stay there
+  mutable std::int64_t kept_bytes_ = 0;
   mutable std::vector<RoundTimes> measured_;  ///< times of the last call
   mutable std::vector<double> buffered_;      ///< staged fraction of each step in the last call
   mutable bool measured_in_place_ = false;
   mutable cpu::PoolCache pools_;
 };
-
-extern template class OutOfCoreFft<float>;
-extern template class OutOfCoreFft<double>;
 
 }  // namespace sfft::detail

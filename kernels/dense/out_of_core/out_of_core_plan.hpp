@@ -2,7 +2,6 @@
 // The interface that complex and real out-of-core transforms share.
 #pragma once
 
-#include <complex>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -13,12 +12,12 @@
 namespace sfft::detail {
 
 struct OutOfCoreOptions {
-  std::size_t device_memory = 0;  ///< bytes; 0: all free memory
+  std::int64_t device_memory = 0;  ///< bytes; 0: all free memory
   double host_share = -1;  ///< host's share of every round, 0 … 1; if negative, the load model chooses it
   int threads = 1;         ///< host threads, in addition to those that drive the streams
   /// The minimum size of a piece that reaches the full speed of the bus; a round uses fewer pieces rather
   /// than smaller ones. Tests set this, and the longest line, to small values.
-  std::size_t min_piece_bytes = std::size_t{32} << 20;
+  std::int64_t min_piece_bytes = 32 << 20;
   std::int64_t longest_line = GroupingLimits{}.longest_line;
   bool in_place = false;  ///< every call is in place
   /// Floats cross the bus in block16. Host threads convert them while they copy to and from page-locked
@@ -26,19 +25,17 @@ struct OutOfCoreOptions {
   bool packed = false;
 };
 
-/// Arrays are in host memory. Thread-safe: concurrent calls run one after another. All memory is allocated
-/// before an array is touched. If a call fails later, the array that it writes is partly transformed.
-template <class Real>
+/// Arrays are in host memory; spectra are complex values of the type that the plan was made for. Thread-safe:
+/// concurrent calls run one after another. All memory is allocated before an array is touched. If a call
+/// fails later, the array that it writes is partly transformed.
 class OutOfCorePlan {
  public:
   virtual ~OutOfCorePlan() = default;
 
   /// Bytes of 64-byte aligned host memory that one call needs.
-  virtual std::size_t workspace_bytes() const noexcept = 0;
-  virtual void forward(const void* signals, std::complex<Real>* spectra, Real scale,
-                       std::byte* workspace) const = 0;
-  virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale,
-                       std::byte* workspace) const = 0;
+  virtual std::int64_t workspace_bytes() const noexcept = 0;
+  virtual void forward(const void* signals, void* spectra, double scale, std::byte* workspace) const = 0;
+  virtual void inverse(const void* spectra, void* signals, double scale, std::byte* workspace) const = 0;
 
   /// Profiles each round on scratch memory, alone and with a few host shares around the predicted one, then
   /// applies the shares that the model finds best. Without a device it only times the host's passes over real

@@ -21,8 +21,8 @@ namespace {
 
 /// Sizes of pieces, and of rows with gaps, that reach the full speed of the bus. Larger pieces would only
 /// take memory from values that may stay on the device.
-constexpr std::size_t kMaxPieceBytes = std::size_t{128} << 20;
-constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std::size_t{4} << 10;
+constexpr std::int64_t kMaxPieceBytes = std::int64_t{128} << 20;
+constexpr std::int64_t kLongRowBytes = 8 << 10, kShortRowBytes = 4 << 10;
 
 void raise(std::atomic<double>& max, double value) {
   double known = max.load();
@@ -32,35 +32,29 @@ void raise(std::atomic<double>& max, double value) {
 
 }  // namespace
 
-template <class Real>
-std::size_t PartitionedRound<Real>::min_bytes(const Round<Real>& round, OutOfCoreDevice<Real>& device,
-                                              bool packed) {
+std::int64_t PartitionedRound::min_bytes(const Round& round, OutOfCoreDevice& device, bool packed) {
   const std::int64_t units = std::min(round.grain(), round.units());
-  const auto data = static_cast<std::size_t>(units * round.unit_points()) * sizeof(std::complex<Real>);
-  const std::size_t packed_memory = packed ? aligned((round.ordered() ? 2 : 1) * data) : 0;
+  const std::int64_t data = round.bytes(units * round.unit_points());
+  const std::int64_t packed_memory = packed ? aligned((round.ordered() ? 2 : 1) * data) : 0;
   return aligned(data) + aligned(round.work_bytes(*round.kernel(device, units), units)) + packed_memory;
 }
 
 /// Device memory of a piece and its workspace.
-template <class Real>
-std::size_t PartitionedRound<Real>::needed_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const {
+std::int64_t PartitionedRound::needed_bytes(const DeviceKernel& kernel, std::int64_t units) const {
   return aligned(data_bytes(units)) + aligned(round_->work_bytes(kernel, units)) + packed_bytes(units);
 }
-template <class Real>
-std::size_t PartitionedRound<Real>::packed_bytes(std::int64_t units) const noexcept {
+std::int64_t PartitionedRound::packed_bytes(std::int64_t units) const noexcept {
   return packed_ ? aligned((round_->ordered() ? 2 : 1) * data_bytes(units)) : 0;
 }
 
-template <class Real>
-PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
-                                         const OutOfCoreDevices<Real>& devices, std::size_t slot_bytes,
-                                         int streams, const OutOfCoreOptions& options)
+PartitionedRound::PartitionedRound(std::unique_ptr<Round> round, const OutOfCoreDevices& devices,
+                                   std::int64_t slot_bytes, int streams, const OutOfCoreOptions& options)
     : round_(std::move(round)), slot_budget_(slot_bytes), packed_(options.packed) {
   for (const auto& device : devices) {
     if (on_.empty() || !round_->ordered()) on_.push_back({device.get(), nullptr, nullptr});
   }
   limits_ = {round_->units(), round_->grain(), 0, 1, streams};
-  limits_.devices = static_cast<int>(std::max<std::size_t>(1, on_.size()));
+  limits_.devices = std::max(1, static_cast<int>(on_.size()));
   limits_.threads = options.threads;
   if (on_.empty() || !round_->ordered()) {
     set_host_share(1);
@@ -68,15 +62,15 @@ PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
     limits_.host_part = (limits_.units + parts - 1) / parts;
   }
   if (!on_.empty()) {
-    OutOfCoreDevice<Real>& device = *on_[0].device;
-    const std::size_t unit_bytes = data_bytes(1);
-    limits_.min = std::max<std::int64_t>(1, static_cast<std::int64_t>(options.min_piece_bytes / unit_bytes));
+    OutOfCoreDevice& device = *on_[0].device;
+    const std::int64_t unit_bytes = data_bytes(1);
+    limits_.min = std::max<std::int64_t>(1, options.min_piece_bytes / unit_bytes);
     // Most transforms need a workspace as large as the piece; some need none.
-    const std::size_t row_bytes = round_->row_bytes(),
-                      enough = row_bytes == 0
-                                   ? kMaxPieceBytes
-                                   : std::max(kMaxPieceBytes, unit_bytes * kLongRowBytes / row_bytes);
-    auto units = static_cast<std::int64_t>(std::min(slot_bytes, std::max(enough, unit_bytes)) / unit_bytes);
+    const std::int64_t row_bytes = round_->row_bytes(),
+                       enough = row_bytes == 0
+                                    ? kMaxPieceBytes
+                                    : std::max(kMaxPieceBytes, unit_bytes * kLongRowBytes / row_bytes);
+    std::int64_t units = std::min(slot_bytes, std::max(enough, unit_bytes)) / unit_bytes;
     units = std::max(units, limits_.grain);
     for (units = std::min(units, limits_.units); limits_.max == 0; units = units * 3 / 4) {
       units = units / limits_.grain * limits_.grain;
@@ -96,8 +90,8 @@ PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
     }
     // Copy engines reached 35 GB/s in each direction with rows of 11 KB, 41 and 47 GB/s with rows of 8 and 16
     // KB, and 33 GB/s with both while kernels ran (H200).
-    for (std::size_t row = kLongRowBytes; row_bytes > 0 && row >= kShortRowBytes; row /= 2) {
-      const auto good = static_cast<std::int64_t>(row / row_bytes);
+    for (std::int64_t row = kLongRowBytes; row_bytes > 0 && row >= kShortRowBytes; row /= 2) {
+      const std::int64_t good = row / row_bytes;
       if (good % limits_.grain != 0 || good > limits_.max) continue;
       limits_.good = good;
       break;
@@ -106,8 +100,7 @@ PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
   }
 }
 
-template <class Real>
-void PartitionedRound<Real>::set_host_share(double host_share) {
+void PartitionedRound::set_host_share(double host_share) {
   while (true) {
     partition_ = make_partition(limits_, on_.empty() ? 1 : round_->ordered() ? 0 : host_share);
     round_->partition(partition_);
@@ -126,24 +119,21 @@ void PartitionedRound<Real>::set_host_share(double host_share) {
   round_->give_host(partition_.device_units);
 }
 
-template <class Real>
-bool PartitionedRound<Real>::copies_fast() const noexcept {
-  const std::size_t row = round_->row_bytes();
-  return row == 0 || static_cast<std::size_t>(limits_.good) * row >= kLongRowBytes;
+bool PartitionedRound::copies_fast() const noexcept {
+  const std::int64_t row = round_->row_bytes();
+  return row == 0 || limits_.good * row >= kLongRowBytes;
 }
 
-template <class Real>
-std::size_t PartitionedRound<Real>::slot_bytes() const noexcept {
+std::int64_t PartitionedRound::slot_bytes() const noexcept {
   if (partition_.pieces == 0) return 0;
   const std::int64_t rest = partition_.device_units - (partition_.pieces - 1) * partition_.piece_units;
   const OnDevice& on = on_.back();
-  const std::size_t whole = round_->work_bytes(*on.full, partition_.piece_units),
-                    last = on.rest != nullptr ? round_->work_bytes(*on.rest, rest) : 0;
+  const std::int64_t whole = round_->work_bytes(*on.full, partition_.piece_units),
+                     last = on.rest != nullptr ? round_->work_bytes(*on.rest, rest) : 0;
   return aligned(piece_bytes()) + aligned(std::max(whole, last)) + packed_bytes(partition_.piece_units);
 }
 
-template <class Real>
-void PartitionedRound<Real>::Turns::fail() {
+void PartitionedRound::Turns::fail() {
   {
     const std::lock_guard lock(mutex);
     failed = true;
@@ -151,16 +141,14 @@ void PartitionedRound<Real>::Turns::fail() {
   taken.notify_all();
 }
 
-template <class Real>
-RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
-                                       const std::vector<DeviceShare<Real>>& shares, cpu::ThreadPool* pool,
-                                       std::byte* scratch) const {
+RoundTimes PartitionedRound::run(const RoundCall& call, const std::vector<DeviceShare>& shares,
+                                 cpu::ThreadPool* pool, std::byte* scratch) const {
   const bool staged = packed_ || !call.reads_from || !call.writes_to;
   std::deque<Turns> devices;
   for (std::size_t c = 0; partition_.pieces > 0 && c < on_.size(); ++c)
     devices.emplace_back(on_[c], call, shares[c], partition_.pieces_of(static_cast<std::int64_t>(c)));
-  const auto each = staged ? static_cast<std::int64_t>(limits_.streams) : 1,
-             enqueuers = each * static_cast<std::int64_t>(devices.size());
+  const std::int64_t each = staged ? limits_.streams : 1,
+                     enqueuers = each * static_cast<std::int64_t>(devices.size());
   const std::int64_t parts = round_->host_parts();
   std::atomic<std::int64_t> next_part = 0;
   std::atomic<double> device_us = 0, host_us = 0;
@@ -186,7 +174,7 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
         raise(device_us, us_since(start));
         return;
       }
-      std::byte* const own = scratch + static_cast<std::size_t>(worker - enqueuers) * round_->host_bytes();
+      std::byte* const own = scratch + (worker - enqueuers) * round_->host_bytes();
       for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++) {
         polls.poll();
         round_->host_part(p, call, own);
@@ -214,8 +202,5 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
   }
   return {us_since(start), device_us, host_us};
 }
-
-template class PartitionedRound<float>;
-template class PartitionedRound<double>;
 
 }  // namespace sfft::detail

@@ -20,83 +20,87 @@
 namespace sfft::detail {
 
 /// The part of a call on one device. `kept` is the memory of `left`, `found` and RoundCall::kept.
-template <class Real>
 struct DeviceShare {
-  DeviceSlots<Real>* slots = nullptr;
+  DeviceSlots* slots = nullptr;
   std::byte* kept = nullptr;
   Residency left{}, found{};
 };
 
-template <class Real>
 class PartitionedRound {
  public:
   /// `slot_bytes` is the device memory for each of `streams` streams. Throws Error(out_of_memory), which says
   /// how many bytes are needed, if even the smallest piece does not fit. Without a device the host does
   /// everything. An ordered round uses only the first device.
-  PartitionedRound(std::unique_ptr<Round<Real>> round, const OutOfCoreDevices<Real>& devices,
-                   std::size_t slot_bytes, int streams, const OutOfCoreOptions& options);
+  PartitionedRound(std::unique_ptr<Round> round, const OutOfCoreDevices& devices, std::int64_t slot_bytes,
+                   int streams, const OutOfCoreOptions& options);
 
   /// The minimum device memory per stream with which the round works.
-  static std::size_t min_bytes(const Round<Real>& round, OutOfCoreDevice<Real>& device, bool packed);
+  static std::int64_t min_bytes(const Round& round, OutOfCoreDevice& device, bool packed);
 
   void set_host_share(double host_share);
   /// Whether the rows of pieces are long enough for the full speed of the bus.
   bool copies_fast() const noexcept;
-  const Round<Real>& round() const noexcept { return *round_; }
+  const Round& round() const noexcept { return *round_; }
   const PieceLimits& limits() const noexcept { return limits_; }
   const Partition& partition() const noexcept { return partition_; }
   double host_share() const noexcept {
     return 1 - static_cast<double>(partition_.device_units) / static_cast<double>(limits_.units);
   }
   /// Device memory that one stream needs with the current partition, and the bytes of one piece.
-  std::size_t slot_bytes() const noexcept;
-  std::size_t piece_bytes() const noexcept { return data_bytes(partition_.piece_units); }
+  std::int64_t slot_bytes() const noexcept;
+  std::int64_t piece_bytes() const noexcept { return data_bytes(partition_.piece_units); }
   /// Host memory that stages a piece if the device cannot access the arrays directly, or if pieces are
   /// packed.
-  std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
+  std::int64_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
   /// Bytes of device memory that a call needs in addition to its streams, given what the round finds on the
   /// device.
-  std::size_t kept_bytes(const Residency& found = {}) const {
+  std::int64_t kept_bytes(const Residency& found = {}) const {
     return partition_.pieces == 0 ? 0 : round_->kept_bytes(partition_.piece_units, found);
   }
 
   /// Blocks until the round is done. `scratch` has round().host_bytes() for each host thread. Rethrows the
   /// first failure; arrays are then partly transformed. `shares` may be empty if the devices get no work.
-  RoundTimes run(const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
-                 cpu::ThreadPool* pool, std::byte* scratch) const;
+  RoundTimes run(const RoundCall& call, const std::vector<DeviceShare>& shares, cpu::ThreadPool* pool,
+                 std::byte* scratch) const;
   /// The time per unit of each step, measured with one piece in one slot of the first device. Zeros if the
   /// devices get no work.
-  RoundProfile profile_device(const RoundCall<Real>& call, DeviceSlots<Real>& slots) const;
+  RoundProfile profile_device(const RoundCall& call, DeviceSlots& slots) const;
 
  private:
-  using Slot = typename DeviceSlots<Real>::Slot;
+  using Slot = DeviceSlots::Slot;
 
   /// The data and workspace of a piece begin at multiples of 256 bytes.
-  static std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
-  std::size_t data_bytes(std::int64_t units) const noexcept {
-    return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
+  static std::int64_t aligned(std::int64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
+  std::int64_t data_bytes(std::int64_t units) const noexcept {
+    return round_->bytes(units * round_->unit_points());
   }
-  std::size_t needed_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const;
+  std::int64_t needed_bytes(const DeviceKernel& kernel, std::int64_t units) const;
   /// Bytes at the end of a slot for the packed values of a piece. They allow for values that packing does not
   /// shrink.
-  std::size_t packed_bytes(std::int64_t units) const noexcept;
+  std::int64_t packed_bytes(std::int64_t units) const noexcept;
   std::byte* packed_in(const Slot& slot) const noexcept {
     return slot.memory.get() + slot_bytes() - packed_bytes(partition_.piece_units);
   }
-  bool within_budget(std::size_t slot_bytes, std::int64_t units) const {
-    const auto streams = static_cast<std::size_t>(limits_.streams);
-    return streams * slot_bytes + round_->kept_bytes(units, {}) <= streams * slot_budget_;
+  bool within_budget(std::int64_t slot_bytes, std::int64_t units) const {
+    return limits_.streams * slot_bytes + round_->kept_bytes(units, {}) <= limits_.streams * slot_budget_;
   }
   /// A device, with its kernels for full pieces and for the shorter last piece.
   struct OnDevice {
-    OutOfCoreDevice<Real>* device;
-    std::unique_ptr<const DeviceKernel<Real>> full, rest;
+    OutOfCoreDevice* device;
+    std::unique_ptr<const DeviceKernel> full, rest;
+  };
+  /// Units first … first + count − 1 of a call, and the slot through which they pass.
+  struct Work {
+    std::int64_t first, count;
+    const OnDevice& on;
+    const RoundCall& call;
+    Slot& slot;
   };
   /// A device's work in a call, and the piece whose turn it is to be enqueued.
   struct Turns {
     const OnDevice& on;
-    RoundCall<Real> call;
-    DeviceSlots<Real>& slots;
+    RoundCall call;
+    DeviceSlots& slots;
     std::int64_t first, end;            ///< range of pieces
     std::atomic<std::int64_t> to_take;  ///< next piece for a thread to take
     std::mutex mutex;
@@ -104,7 +108,7 @@ class PartitionedRound {
     std::int64_t next;  ///< next piece to be enqueued
     bool failed = false;
 
-    Turns(const OnDevice& device, const RoundCall<Real>& whole, const DeviceShare<Real>& share,
+    Turns(const OnDevice& device, const RoundCall& whole, const DeviceShare& share,
           std::pair<std::int64_t, std::int64_t> pieces)
         : on(device),
           call(whole),
@@ -126,34 +130,25 @@ class PartitionedRound {
   /// piece has failed.
   template <class Enqueue>
   static bool in_turn(std::int64_t piece, Turns& turns, const Enqueue& ask);
-  void enqueue_in(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,
-                  Slot& slot) const;
-  void enqueue_out(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,
-                   Slot& slot) const;
+  void enqueue_in(std::vector<PieceSegment> segments, Copier copier, DeviceSlots& slots, Slot& slot) const;
+  void enqueue_out(std::vector<PieceSegment> segments, Copier copier, DeviceSlots& slots, Slot& slot) const;
   /// Enqueues all work of a piece whose floats cross the bus in block16. Returns the segments of the results.
-  std::vector<PieceSegment> enqueue_packed(std::int64_t first, std::int64_t count, Turns& turns,
-                                           const std::vector<PieceSegment>& in, const BufferedPiece& from,
-                                           Slot& slot) const;
-  std::vector<PieceSegment> compute_packed(std::int64_t first, std::int64_t count, const OnDevice& on,
-                                           const RoundCall<Real>& call, const BufferedPiece& from,
-                                           const Slot& slot, OutOfCoreStream& stream) const;
-  std::byte* compute(std::int64_t first, std::int64_t count, const OnDevice& on, const RoundCall<Real>& call,
-                     const Slot& slot, OutOfCoreStream& stream) const;
+  std::vector<PieceSegment> enqueue_packed(const Work& work, const std::vector<PieceSegment>& in,
+                                           const BufferedPiece& from, DeviceSlots& slots) const;
+  std::vector<PieceSegment> compute_packed(const Work& work, const BufferedPiece& from, Queue& queue) const;
   /// Returns the address of a piece's results on the device.
-  std::byte* enqueue_kernels(std::int64_t first, std::int64_t count, Turns& turns, Slot& slot) const;
-  const std::byte* part_end(const Slot& slot, std::size_t part) const noexcept {
-    return slot.memory.get() + piece_bytes() * (part + 1) / DeviceSlots<Real>::kParts;
+  std::byte* compute(const Work& work, Queue& queue) const;
+  std::byte* enqueue_kernels(const Work& work, DeviceSlots& slots) const;
+  const std::byte* part_end(const Slot& slot, int part) const noexcept {
+    return slot.memory.get() + piece_bytes() * (part + 1) / DeviceSlots::kParts;
   }
 
-  std::unique_ptr<Round<Real>> round_;
+  std::unique_ptr<Round> round_;
   std::vector<OnDevice> on_;  ///< empty without a device
-  std::size_t slot_budget_;
+  std::int64_t slot_budget_;
   bool packed_;
   PieceLimits limits_;
   Partition partition_;
 };
-
-extern template class PartitionedRound<float>;
-extern template class PartitionedRound<double>;
 
 }  // namespace sfft::detail

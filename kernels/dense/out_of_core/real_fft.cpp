@@ -79,7 +79,7 @@ cpu::LargeArray<std::complex<Real>> large_array(std::int64_t points) {
 /// Calls make(). A budget that is too small is not an error yet: sets `budget` and returns the minimum that
 /// works, or 0 on success.
 template <class Make>
-std::size_t refused(const Make& make, std::size_t& budget) {
+std::int64_t refused(const Make& make, std::int64_t& budget) {
   try {
     make();
     return 0;
@@ -93,8 +93,7 @@ std::size_t refused(const Make& make, std::size_t& budget) {
 
 template <class Real>
 OutOfCoreRealFft<Real>::OutOfCoreRealFft(const Shape& shape, std::int64_t batch, std::int64_t pitch,
-                                         const OutOfCoreDevices<Real>& devices,
-                                         const OutOfCoreOptions& options)
+                                         const OutOfCoreDevices& devices, const OutOfCoreOptions& options)
     : shape_(shape),
       batch_(batch),
       pitch_(pitch),
@@ -108,11 +107,11 @@ OutOfCoreRealFft<Real>::OutOfCoreRealFft(const Shape& shape, std::int64_t batch,
 }
 
 template <class Real>
-void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices<Real>& devices, OutOfCoreOptions options) {
+void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices& devices, OutOfCoreOptions options) {
   options.in_place = true;
   const Shape pairs = even() ? with_row(shape_, row_ / 2) : shape_;
   const bool alone = passes_.rows() == 1;
-  std::size_t budget = 0, rows = 0, divided = 0, tight = 0;
+  std::int64_t budget = 0, rows = 0, divided = 0, tight = 0;
   rows = refused([&] { plan_rows(devices, options); }, budget);
   if (rows_ == nullptr) {
     try {
@@ -120,7 +119,7 @@ void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices<Real>& devices, OutOfCo
           [&] {
             const OutOfCoreGrid grid = even() ? OutOfCoreGrid(pairs, batch_, row_ / 2 + (alone ? 0 : 1))
                                               : OutOfCoreGrid(shape_, batch_);
-            divided_ = std::make_unique<Fft>(grid, devices, options);
+            divided_ = std::make_unique<Fft>(grid, sizeof(Value), devices, options);
           },
           budget);
     } catch (const Error&) {
@@ -130,9 +129,12 @@ void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices<Real>& devices, OutOfCo
   if (divided_ != nullptr && alone && even()) plan_line(devices, options);
   const bool several = rows_ == nullptr ? !alone : rows_->steps() > 1;
   if (even() && several && !padded())
-    tight = refused([&] { tight_ = std::make_unique<Fft>(OutOfCoreGrid(pairs, batch_), devices, options); },
-                    budget);
-  std::size_t min = tight;
+    tight = refused(
+        [&] {
+          tight_ = std::make_unique<Fft>(OutOfCoreGrid(pairs, batch_), sizeof(Value), devices, options);
+        },
+        budget);
+  std::int64_t min = tight;
   if (rows_ == nullptr && divided_ == nullptr)
     min = std::max(tight, rows == 0 || divided == 0 ? rows + divided : std::min(rows, divided));
   if (min > 0) throw BudgetError(budget, min);
@@ -141,11 +143,11 @@ void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices<Real>& devices, OutOfCo
 /// Leaves rows_ null for fewer than 16 lines, which are faster divided, and for lines that have to be
 /// divided.
 template <class Real>
-void OutOfCoreRealFft<Real>::plan_rows(const OutOfCoreDevices<Real>& devices,
-                                       const OutOfCoreOptions& options) {
+void OutOfCoreRealFft<Real>::plan_rows(const OutOfCoreDevices& devices, const OutOfCoreOptions& options) {
   if (row_ == 1 || is_lone_line(shape_, batch_)) return;
   try {
-    rows_ = std::make_unique<Fft>(OutOfCoreGrid::of_real(shape_, batch_, pitch_), devices, options);
+    rows_ = std::make_unique<Fft>(OutOfCoreGrid::of_real(shape_, batch_, pitch_), sizeof(Value), devices,
+                                  options);
   } catch (const BudgetError&) {
     throw;
   } catch (const Error& error) {
@@ -155,18 +157,17 @@ void OutOfCoreRealFft<Real>::plan_rows(const OutOfCoreDevices<Real>& devices,
 
 /// Makes the plan if it fits; otherwise out-of-place calls run like in-place ones.
 template <class Real>
-void OutOfCoreRealFft<Real>::plan_line(const OutOfCoreDevices<Real>& devices,
-                                       const OutOfCoreOptions& options) {
+void OutOfCoreRealFft<Real>::plan_line(const OutOfCoreDevices& devices, const OutOfCoreOptions& options) {
   try {
-    line_ = std::make_unique<Fft>(OutOfCoreGrid::of_real_line(row_ / 2), devices, options);
+    line_ = std::make_unique<Fft>(OutOfCoreGrid::of_real_line(row_ / 2), sizeof(Value), devices, options);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
   }
 }
 
 template <class Real>
-std::size_t OutOfCoreRealFft<Real>::workspace_bytes() const noexcept {
-  std::size_t bytes = 0;
+std::int64_t OutOfCoreRealFft<Real>::workspace_bytes() const noexcept {
+  std::int64_t bytes = 0;
   for (const Fft* fft : plans())
     if (fft != nullptr) bytes = std::max(bytes, fft->workspace_bytes());
   return bytes;
@@ -199,8 +200,8 @@ void OutOfCoreRealFft<Real>::measure_passes() {
   cpu::LargeArray<std::complex<Real>> spectra(static_cast<std::size_t>(values)),
       whole(static_cast<std::size_t>(values));
   auto* const signals = reinterpret_cast<Real*>(padded() ? spectra.begin() : whole.begin());
-  std::memset(static_cast<void*>(spectra.begin()), 0, array_bytes<Real>(values));
-  std::memset(static_cast<void*>(whole.begin()), 0, array_bytes<Real>(values));
+  std::memset(static_cast<void*>(spectra.begin()), 0, static_cast<std::size_t>(values) * sizeof(Value));
+  std::memset(static_cast<void*>(whole.begin()), 0, static_cast<std::size_t>(values) * sizeof(Value));
   const TakenPool pool(pools_);
   PassTimes times;
   for (int run = 0; run < 2; ++run) {  // the second run counts
@@ -224,14 +225,14 @@ void OutOfCoreRealFft<Real>::release_others(const Fft& fft) const {
 }
 
 template <class Real>
-void OutOfCoreRealFft<Real>::forward(const void* signals, std::complex<Real>* spectra, Real scale,
+void OutOfCoreRealFft<Real>::forward(const void* signals, void* results, double scale,
                                      std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
-  const bool in_place = signals == static_cast<const void*>(spectra);
-  const Fft* const direct = rows_ != nullptr ? rows_.get() : in_place ? nullptr : line_.get();
+  auto* const spectra = static_cast<Value*>(results);
+  const Fft* const direct = rows_ != nullptr ? rows_.get() : signals == results ? nullptr : line_.get();
   release_others(direct != nullptr ? *direct : *divided_);
   if (direct != nullptr) {
-    direct->transform(static_cast<const std::complex<Real>*>(signals), spectra, false, scale, workspace);
+    direct->transform(signals, spectra, false, scale, workspace);
     measured_ = direct->measured();
     last_.clear();
     return;
@@ -243,22 +244,23 @@ void OutOfCoreRealFft<Real>::forward(const void* signals, std::complex<Real>* sp
     divided_->prepare(spectra);
     times.before = timed([&] { passes_.spread(from, spectra, pool.get()); });
     divided_->transform(spectra, spectra, false, 1, workspace);
-    times.after = timed([&] { passes_.unpack_real(spectra, scale, pool.get()); });
+    times.after = timed([&] { passes_.unpack_real(spectra, static_cast<Real>(scale), pool.get()); });
   } else {
     auto whole = large_array<Real>(whole_points_);
     times.before = timed([&] { passes_.widen(from, whole.begin(), pool.get()); });
     divided_->transform(whole.begin(), whole.begin(), false, 1, workspace);
-    times.after = timed([&] { passes_.halve(whole.begin(), spectra, scale, pool.get()); });
+    times.after = timed([&] { passes_.halve(whole.begin(), spectra, static_cast<Real>(scale), pool.get()); });
   }
   measured_ = with_passes(times.before, divided_->measured(), times.after);
   last_ = said("forward", times.before, times.after);
 }
 
 template <class Real>
-void OutOfCoreRealFft<Real>::inverse(const std::complex<Real>* spectra, void* signals, Real scale,
+void OutOfCoreRealFft<Real>::inverse(const void* from, void* signals, double scale,
                                      std::byte* workspace) const {
   const std::lock_guard lock(mutex_);
-  auto* const to = static_cast<std::complex<Real>*>(signals);
+  const auto* const spectra = static_cast<const Value*>(from);
+  auto* const to = static_cast<Value*>(signals);
   const bool direct = tight_ == nullptr && (rows_ != nullptr || (line_ != nullptr && spectra != to));
   const Fft& fft = direct ? first() : tight_ != nullptr ? *tight_ : *divided_;
   release_others(fft);

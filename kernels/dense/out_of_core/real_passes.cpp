@@ -2,7 +2,7 @@
 // Let Z be the transform of the pairs, h = n/2, and −r the row of the opposite frequencies. With E = (Z[r, k]
 // + conj Z[−r, h − k])/2 and O = −i·(Z[r, k] − conj Z[−r, h − k])/2, the half spectrum is X[r, k] = E +
 // exp(−2πi·k/n)·O. Values are exchanged only within a pair of opposite rows.
-#include "kernels/dense/out_of_core/real_passes.hpp"
+#include "kernels/dense/out_of_core/real_fft.hpp"
 
 #include <algorithm>
 

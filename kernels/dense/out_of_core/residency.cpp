@@ -6,8 +6,7 @@
 
 namespace sfft::detail {
 
-template <class Real>
-typename OutOfCoreFft<Real>::Pair OutOfCoreFft<Real>::find_pair(bool in_place) const {
+OutOfCoreFft::Pair OutOfCoreFft::find_pair(bool in_place) const {
   const std::vector<std::size_t> steps = order(in_place, false);
   if (devices_.empty() || steps.size() != 2 || grid_.real_line) return {};
   const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
@@ -21,16 +20,14 @@ typename OutOfCoreFft<Real>::Pair OutOfCoreFft<Real>::find_pair(bool in_place) c
   return {static_cast<int>(slabs), static_cast<int>(columns), slabs_first};
 }
 
-template <class Real>
-std::size_t OutOfCoreFft<Real>::slots_bytes() const noexcept {
-  std::size_t slot = 0;
+std::int64_t OutOfCoreFft::slots_bytes() const noexcept {
+  std::int64_t slot = 0;
   for (const Part& part : parts_)
     if (part.round != nullptr) slot = std::max(slot, part.round->slot_bytes());
-  return static_cast<std::size_t>(streams_) * slot;
+  return streams_ * slot;
 }
 
-template <class Real>
-void OutOfCoreFft<Real>::plan_residency() {
+void OutOfCoreFft::plan_residency() {
   for (const std::size_t calls : {0, 1}) {
     const Pair& pair = pairs_[calls];
     resident_[calls].assign(devices_.size(), {});
@@ -42,11 +39,9 @@ void OutOfCoreFft<Real>::plan_residency() {
 }
 
 /// Keeps whole pieces of the round of slabs.
-template <class Real>
-Residency OutOfCoreFft<Real>::residency(const Pair& pair, const Partition& columns,
-                                        std::int64_t device) const {
-  const PartitionedRound<Real>& slabs = *parts_[static_cast<std::size_t>(pair.slabs)].round;
-  const std::size_t slots = slots_bytes(), free = budget_ > slots ? budget_ - slots : 0;
+Residency OutOfCoreFft::residency(const Pair& pair, const Partition& columns, std::int64_t device) const {
+  const PartitionedRound& slabs = *parts_[static_cast<std::size_t>(pair.slabs)].round;
+  const std::int64_t slots = slots_bytes(), free = budget_ > slots ? budget_ - slots : 0;
   const auto [first, end] = slabs.partition().units_of(device);
   const auto [first_column, end_column] = columns.units_of(device);
   Residency fitting{nullptr, 0, end_column - first_column, first, first_column}, more = fitting;
@@ -58,22 +53,19 @@ Residency OutOfCoreFft<Real>::residency(const Pair& pair, const Partition& colum
   return fitting;
 }
 
-template <class Real>
-double OutOfCoreFft<Real>::staying(std::size_t round, bool in_place) const noexcept {
+double OutOfCoreFft::staying(std::size_t round, bool in_place) const noexcept {
   const Pair& pair = pairs_[in_place ? 1 : 0];
   if (!pair.has(round)) return 0;
   double values = 0;
   for (const Residency& resident : resident_[in_place ? 1 : 0])
     values += static_cast<double>(resident.slabs) * static_cast<double>(resident.columns);
-  const Round<Real>& of = parts_[round].round->round();
+  const Round& of = parts_[round].round->round();
   return values == 0
              ? 0
              : values / static_cast<double>(parts_[round].round->partition().device_units * of.unit_points());
 }
 
-template <class Real>
-RoundProfile OutOfCoreFft<Real>::profile_of(std::size_t round, double staying,
-                                            double buffered) const noexcept {
+RoundProfile OutOfCoreFft::profile_of(std::size_t round, double staying, double buffered) const noexcept {
   RoundProfile profile = parts_[round].profile;
   profile.copied_us *= buffered;
   const Pair& pair = pair_of(round);
@@ -82,18 +74,5 @@ RoundProfile OutOfCoreFft<Real>::profile_of(std::size_t round, double staying,
   profile.copied_us *= 1 - staying / 2;
   return profile;
 }
-
-template OutOfCoreFft<float>::Pair OutOfCoreFft<float>::find_pair(bool) const;
-template std::size_t OutOfCoreFft<float>::slots_bytes() const noexcept;
-template void OutOfCoreFft<float>::plan_residency();
-template Residency OutOfCoreFft<float>::residency(const Pair&, const Partition&, std::int64_t) const;
-template double OutOfCoreFft<float>::staying(std::size_t, bool) const noexcept;
-template RoundProfile OutOfCoreFft<float>::profile_of(std::size_t, double, double) const noexcept;
-template OutOfCoreFft<double>::Pair OutOfCoreFft<double>::find_pair(bool) const;
-template std::size_t OutOfCoreFft<double>::slots_bytes() const noexcept;
-template void OutOfCoreFft<double>::plan_residency();
-template Residency OutOfCoreFft<double>::residency(const Pair&, const Partition&, std::int64_t) const;
-template double OutOfCoreFft<double>::staying(std::size_t, bool) const noexcept;
-template RoundProfile OutOfCoreFft<double>::profile_of(std::size_t, double, double) const noexcept;
 
 }  // namespace sfft::detail

@@ -6,6 +6,7 @@
 #include "kernels/dense/out_of_core/transposition.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -40,62 +41,63 @@ void store_transposed(const Value* tile, std::int64_t tile_pitch, std::int64_t r
 
 }  // namespace
 
-template <class Real>
-Transposition<Real>::Transposition(std::int64_t rows, std::int64_t columns, std::int64_t element)
-    : rows_(rows), columns_(columns), element_(element), common_(std::gcd(rows, columns)) {
-  constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
-  block_ = std::min(columns, std::max<std::int64_t>(1, kLine / element));
-  constexpr auto kValueBytes = static_cast<std::int64_t>(sizeof(std::complex<Real>));
-  tile_ = std::max<std::int64_t>(1, kTileBytes / (element * kValueBytes));
+Transposition::Transposition(std::int64_t rows, std::int64_t columns, std::int64_t element,
+                             std::int64_t value_bytes)
+    : rows_(rows),
+      columns_(columns),
+      element_(element),
+      value_bytes_(value_bytes),
+      tile_(std::max<std::int64_t>(1, kTileBytes / (element * value_bytes))),
+      common_(std::gcd(rows, columns)),
+      block_(std::min(columns, std::max<std::int64_t>(1, 128 / value_bytes / element))) {}
+
+std::int64_t Transposition::tile_pitch() const noexcept {
+  return tile_ * element_ + kLineBytes / value_bytes_;
 }
 
-template <class Real>
-std::int64_t Transposition<Real>::tile_pitch() const noexcept {
-  return tile_ * element_ + kLineBytes / static_cast<std::int64_t>(sizeof(std::complex<Real>));
-}
-
-template <class Real>
-int Transposition<Real>::passes() const noexcept {
+int Transposition::passes() const noexcept {
   if (squares() > 0) return squares() == 1 ? 1 : 2;
   return common_ > 1 ? 3 : 2;
 }
 
-template <class Real>
-std::int64_t Transposition<Real>::square_parts() const noexcept {
+std::int64_t Transposition::square_parts() const noexcept {
   return (rows_ + tile_ - 1) / tile_;
 }
 
-template <class Real>
-std::int64_t Transposition<Real>::parts(int pass) const noexcept {
+std::int64_t Transposition::parts(int pass) const noexcept {
   const bool last = pass + 1 == passes();
   if (squares() > 0)
     return last ? squares() * square_parts() : (rows_ * element_ + kStretchValues - 1) / kStretchValues;
   return pass + 2 == passes() ? rows_ : (columns_ + block_ - 1) / block_;
 }
 
-template <class Real>
-std::size_t Transposition<Real>::scratch_bytes() const noexcept {
-  std::size_t bytes = sizeof(std::complex<Real>);
+std::int64_t Transposition::scratch_bytes() const noexcept {
+  std::int64_t bytes = value_bytes_;
   if (squares() > 0) {
-    const std::size_t tiles = tile_ > 1 ? bytes * static_cast<std::size_t>(2 * tile_ * tile_pitch()) : 0;
+    const std::int64_t tiles = tile_ > 1 ? bytes * 2 * tile_ * tile_pitch() : 0;
     bytes *= kStretchValues;
-    bytes += static_cast<std::size_t>(columns_);  // one flag per stretch
+    bytes += columns_;  // one flag per stretch
     bytes = squares() == 1 ? tiles : std::max(bytes, tiles);
   } else {
-    bytes *= static_cast<std::size_t>(std::max(rows_ * block_, columns_) * element_);
+    bytes *= std::max(rows_ * block_, columns_) * element_;
   }
   return (bytes + 63) / 64 * 64;
 }
 
-template <class Real>
-void Transposition<Real>::part(int pass, std::int64_t part, std::complex<Real>* matrix,
-                               std::byte* scratch) const {
-  auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
+void Transposition::part(int pass, std::int64_t part, std::byte* matrix, std::byte* scratch) const {
+  if (value_bytes_ == sizeof(std::complex<float>))
+    return move(pass, part, reinterpret_cast<std::complex<float>*>(matrix), scratch);
+  move(pass, part, reinterpret_cast<std::complex<double>*>(matrix), scratch);
+}
+
+template <class Value>
+void Transposition::move(int pass, std::int64_t part, Value* matrix, std::byte* scratch) const {
+  auto* const values = reinterpret_cast<Value*>(scratch);
   const int from_last = passes() - 1 - pass;
   if (squares() > 0 && from_last == 1) {
     exchange_stretches(part, matrix, scratch);
   } else if (squares() > 0) {
-    std::complex<Real>* const square = matrix + part / square_parts() * rows_ * rows_ * element_;
+    Value* const square = matrix + part / square_parts() * rows_ * rows_ * element_;
     tile_ > 1 ? swap_tiles(part % square_parts(), square, values)
               : swap_elements(part % square_parts(), square);
   } else if (from_last == 2) {
@@ -109,13 +111,12 @@ void Transposition<Real>::part(int pass, std::int64_t part, std::complex<Real>* 
 
 /// Moves the stretch at row i and square q to square q and row i, along the cycles of that permutation. Each
 /// part moves the same section of every stretch.
-template <class Real>
-void Transposition<Real>::exchange_stretches(std::int64_t part, std::complex<Real>* matrix,
-                                             std::byte* scratch) const {
+template <class Value>
+void Transposition::exchange_stretches(std::int64_t part, Value* matrix, std::byte* scratch) const {
   const std::int64_t stretch = rows_ * element_, first = part * kStretchValues,
                      count = std::min(kStretchValues, stretch - first), total = squares() * rows_;
-  auto* const held = reinterpret_cast<std::complex<Real>*>(scratch);
-  auto* const done = scratch + kStretchValues * static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  auto* const held = reinterpret_cast<Value*>(scratch);
+  auto* const done = scratch + kStretchValues * value_bytes_;
   std::fill_n(done, total, std::byte{0});
   const auto at = [&](std::int64_t place) { return matrix + place * stretch + first; };
   const auto source = [&](std::int64_t place) { return place % rows_ * squares() + place / rows_; };
@@ -134,33 +135,29 @@ void Transposition<Real>::exchange_stretches(std::int64_t part, std::complex<Rea
 }
 
 /// Swaps one row of elements, from the diagonal on, with its mirror.
-template <class Real>
-void Transposition<Real>::swap_elements(std::int64_t part, std::complex<Real>* matrix) const {
+template <class Value>
+void Transposition::swap_elements(std::int64_t part, Value* matrix) const {
   const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + (i * rows_ + j) * element_; };
   for (std::int64_t j = part + 1; j < rows_; ++j) std::swap_ranges(at(part, j), at(part, j + 1), at(j, part));
 }
 
 /// Swaps one row of tiles, from the diagonal on, with its mirror. Rows of a tile are read and written as a
 /// whole, because the elements of a column may fall into few cache sets.
-template <class Real>
-void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matrix,
-                                     std::complex<Real>* scratch) const {
+template <class Value>
+void Transposition::swap_tiles(std::int64_t part, Value* matrix, Value* scratch) const {
   const std::int64_t pitch = rows_ * element_, own_pitch = tile_pitch(), first = part * tile_,
                      count = std::min(tile_, rows_ - first);
-  std::complex<Real>* const mirrored = scratch + tile_ * own_pitch;
+  Value* const mirrored = scratch + tile_ * own_pitch;
   const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + i * pitch + j * element_; };
-  const auto load = [&](const std::complex<Real>* from, std::int64_t rows, std::int64_t columns,
-                        std::complex<Real>* tile) {
+  const auto load = [&](const Value* from, std::int64_t rows, std::int64_t columns, Value* tile) {
     for (std::int64_t i = 0; i < rows; ++i)
       std::copy_n(from + i * pitch, columns * element_, tile + i * own_pitch);
   };
-  const bool whole_lines = reinterpret_cast<std::uintptr_t>(matrix) % kLineBytes == 0 &&
-                           pitch * static_cast<std::int64_t>(sizeof(std::complex<Real>)) % kLineBytes == 0;
-  const auto store = [&](const std::complex<Real>* tile, std::int64_t rows, std::int64_t columns,
-                         std::complex<Real>* to) {
-    (whole_lines
-         ? store_transposed<true, std::complex<Real>>
-         : store_transposed<false, std::complex<Real>>)(tile, own_pitch, rows, columns, element_, to, pitch);
+  const bool whole_lines =
+      reinterpret_cast<std::uintptr_t>(matrix) % kLineBytes == 0 && pitch * value_bytes_ % kLineBytes == 0;
+  const auto store = [&](const Value* tile, std::int64_t rows, std::int64_t columns, Value* to) {
+    (whole_lines ? store_transposed<true, Value>
+                 : store_transposed<false, Value>)(tile, own_pitch, rows, columns, element_, to, pitch);
   };
   for (std::int64_t other = first; other < rows_; other += tile_) {
     const std::int64_t columns = std::min(tile_, rows_ - other);
@@ -175,20 +172,18 @@ void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matr
 }
 
 /// Copies `count` columns from `begin` on to `to`, without gaps.
-template <class Real>
-void Transposition<Real>::copy_columns(const std::complex<Real>* begin, std::int64_t count,
-                                       std::complex<Real>* to) const {
+template <class Value>
+void Transposition::copy_columns(const Value* begin, std::int64_t count, Value* to) const {
   for (std::int64_t i = 0; i < rows_; ++i)
     std::copy_n(begin + i * columns_ * element_, count * element_, to + i * count * element_);
 }
 
 /// Row i of column j comes from row i + j/b, where b = columns/common.
-template <class Real>
-void Transposition<Real>::rotate_columns(std::int64_t first, std::complex<Real>* matrix,
-                                         std::complex<Real>* scratch) const {
+template <class Value>
+void Transposition::rotate_columns(std::int64_t first, Value* matrix, Value* scratch) const {
   const std::int64_t count = std::min(block_, columns_ - first), pitch = columns_ * element_,
                      b = columns_ / common_;
-  std::complex<Real>* const begin = matrix + first * element_;
+  Value* const begin = matrix + first * element_;
   copy_columns(begin, count, scratch);
   for (std::int64_t i = 0; i < rows_; ++i) {
     for (std::int64_t j = 0; j < count; ++j) {
@@ -200,11 +195,10 @@ void Transposition<Real>::rotate_columns(std::int64_t first, std::complex<Real>*
 }
 
 /// Column j goes to column ((i + j/b) mod rows + j·rows) mod columns.
-template <class Real>
-void Transposition<Real>::shuffle_row(std::int64_t row, std::complex<Real>* matrix,
-                                      std::complex<Real>* scratch) const {
+template <class Value>
+void Transposition::shuffle_row(std::int64_t row, Value* matrix, Value* scratch) const {
   const std::int64_t b = columns_ / common_, step = rows_ % columns_;
-  std::complex<Real>* const begin = matrix + row * columns_ * element_;
+  Value* const begin = matrix + row * columns_ * element_;
   std::int64_t turned = 0;  // j·rows mod columns
   for (std::int64_t stretch = 0; stretch < common_; ++stretch) {
     const std::int64_t shift = (row + stretch) % rows_ % columns_;
@@ -220,12 +214,11 @@ void Transposition<Real>::shuffle_row(std::int64_t row, std::complex<Real>* matr
 }
 
 /// Row i of column j comes from row (j + i·columns − i/a) mod rows, where a = rows/common.
-template <class Real>
-void Transposition<Real>::shuffle_columns(std::int64_t first, std::complex<Real>* matrix,
-                                          std::complex<Real>* scratch) const {
+template <class Value>
+void Transposition::shuffle_columns(std::int64_t first, Value* matrix, Value* scratch) const {
   const std::int64_t count = std::min(block_, columns_ - first), pitch = columns_ * element_,
                      a = rows_ / common_;
-  std::complex<Real>* const begin = matrix + first * element_;
+  Value* const begin = matrix + first * element_;
   copy_columns(begin, count, scratch);
   for (std::int64_t i = 0; i < rows_; ++i) {
     std::int64_t from = (first + i * columns_ - i / a) % rows_;
@@ -235,8 +228,5 @@ void Transposition<Real>::shuffle_columns(std::int64_t first, std::complex<Real>
     }
   }
 }
-
-template class Transposition<float>;
-template class Transposition<double>;
 
 }  // namespace sfft::detail

@@ -4,48 +4,52 @@
 // rows (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for in-place matrix transposition).
 #pragma once
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 
 namespace sfft::detail {
 
-/// Transposes row-major rows × columns elements of `element` values each. It is fastest if `columns` is a
-/// multiple of `rows`: then stretches of rows change places, and squares are transposed. The parts of a pass
-/// may run concurrently and in any order.
-template <class Real>
+/// Transposes row-major rows × columns elements of `element` complex values of `value_bytes` bytes each. It
+/// is fastest if `columns` is a multiple of `rows`: then stretches of rows change places, and squares are
+/// transposed. The parts of a pass may run concurrently and in any order.
 class Transposition {
  public:
-  Transposition(std::int64_t rows, std::int64_t columns, std::int64_t element);
+  Transposition(std::int64_t rows, std::int64_t columns, std::int64_t element, std::int64_t value_bytes);
 
   int passes() const noexcept;
   std::int64_t parts(int pass) const noexcept;
   /// Scratch of one part, a multiple of 64 bytes.
-  std::size_t scratch_bytes() const noexcept;
-  void part(int pass, std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
+  std::int64_t scratch_bytes() const noexcept;
+  void part(int pass, std::int64_t part, std::byte* matrix, std::byte* scratch) const;
 
  private:
   /// The number of squares side by side; 0 if squares do not fill the rows.
   std::int64_t squares() const noexcept { return columns_ % rows_ == 0 ? columns_ / rows_ : 0; }
   std::int64_t square_parts() const noexcept;
-  void exchange_stretches(std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
+  template <class Value>
+  void move(int pass, std::int64_t part, Value* matrix, std::byte* scratch) const;
+  template <class Value>
+  void exchange_stretches(std::int64_t part, Value* matrix, std::byte* scratch) const;
   /// Swaps elements one by one, for elements longer than a row of a tile.
-  void swap_elements(std::int64_t part, std::complex<Real>* matrix) const;
-  void swap_tiles(std::int64_t part, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
-  void copy_columns(const std::complex<Real>* begin, std::int64_t count, std::complex<Real>* to) const;
-  void rotate_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
-  void shuffle_row(std::int64_t row, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
-  void shuffle_columns(std::int64_t first, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
+  template <class Value>
+  void swap_elements(std::int64_t part, Value* matrix) const;
+  template <class Value>
+  void swap_tiles(std::int64_t part, Value* matrix, Value* scratch) const;
+  template <class Value>
+  void copy_columns(const Value* begin, std::int64_t count, Value* to) const;
+  template <class Value>
+  void rotate_columns(std::int64_t first, Value* matrix, Value* scratch) const;
+  template <class Value>
+  void shuffle_row(std::int64_t row, Value* matrix, Value* scratch) const;
+  template <class Value>
+  void shuffle_columns(std::int64_t first, Value* matrix, Value* scratch) const;
 
   /// Values from one row of a tile in the scratch to the next.
   std::int64_t tile_pitch() const noexcept;
 
-  std::int64_t rows_, columns_, element_;
+  std::int64_t rows_, columns_, element_, value_bytes_;
   std::int64_t tile_;            ///< side of a square's tiles, in elements
   std::int64_t common_, block_;  ///< greatest common divisor of rows and columns; columns per part
 };
-
-extern template class Transposition<float>;
-extern template class Transposition<double>;
 
 }  // namespace sfft::detail

@@ -259,7 +259,7 @@ double measured_us(const CompactRunner& runner, const CompactRequest& request) {
                      target = problem.batch * target_parts(problem, Direction::forward);
   const cuda::DeviceBuffer signals(static_cast<std::size_t>(source) * sizeof(float)),
       spectra(static_cast<std::size_t>(target) * sizeof(float)), workspace(runner.device_workspace_bytes());
-  const cuda::OwnedStream stream;
+  const cuda::Queue stream;
   fill_for_timing<float>(spectra, stream.get());
   const std::int64_t count = std::min(source, target) / problem.batch;
   if (request.formats.signal == Storage::block16) {

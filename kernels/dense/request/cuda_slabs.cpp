@@ -8,7 +8,6 @@
 
 #include "kernels/base/radices.hpp"
 #include "kernels/cuda/runtime/peers.hpp"
-#include "kernels/dense/request/cuda_slab_queues.hpp"
 #include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
@@ -18,8 +17,8 @@ namespace {
 /// A transform in slabs over the devices. Also decides which pairs of devices store results directly at their
 /// destination; packed values are never stored that way.
 template <class Real>
-SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devices, bool packed,
-                       const SlabTrial& trial) {
+SlabFft slab_fft(const DenseProblem& problem, const std::vector<int>& devices, bool packed,
+                 const SlabTrial& trial) {
   const auto count = static_cast<int>(devices.size());
   std::vector<bool> reaches;
   for (std::size_t from = 0; from < devices.size(); ++from)
@@ -29,8 +28,8 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   const SlabGrid grid(problem.shape, problem.real, count);
   SlabCuts cuts =
       trial.cuts.value_or(slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count));
-  cuts.rows_together = SlabSteps<Real>::rows_together(grid);
-  return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
+  cuts.rows_together = SlabSteps::rows_together(grid);
+  return {grid, sizeof(std::complex<Real>), problem.real, cuts, std::move(reaches)};
 }
 
 /// Whether tuned kernels are faster than cuFFT for lines of a real volume (measured in float). Tiles of
@@ -74,9 +73,8 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
       chosen_(chosen),
       packed_(exchanges_packed<Real>(request)),
       fft_(slab_fft<Real>(request.problem, chosen.devices, packed_, trial)),
-      turns_(trial.turns.value_or(
-          plane_groups(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
-                       fft_.chunk_of(0, 0).count))),
+      turns_(trial.turns.value_or(plane_groups(
+          static_cast<std::size_t>(fft_.bytes(fft_.grid().plane_values())), fft_.chunk_of(0, 0).count))),
       signals_(detail::signal_slabs(problem_.shape, chosen.devices)),
       spectra_(detail::spectrum_slabs(problem_.shape, problem_.real, chosen.devices)),
       graphs_(chosen.devices.size()) {
@@ -86,7 +84,8 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
       place.device = device;
       place.all_blocks = 2 * cuda::device_info(device).multiprocessors;
       for (int s = 1; s < turns_.streams; ++s) place.turns.emplace_back();
-      for (int e = 0; e < fft_.events() * turns_.streams + 1; ++e) place.events.emplace_back();
+      for (int e = 0; e < fft_.events(); ++e)
+        place.events.emplace_back(turns_.streams - 1, e == fft_.lasting_event());
       places_.push_back(std::move(place));
     });
   }
@@ -108,15 +107,14 @@ void CudaSlabs<Real>::allocate_slots() {
       const bool direct =
           packed_ && !staged_ &&
           cuda::enable_peer_access(places_[static_cast<std::size_t>(from)].device, there.device).empty();
-      for (int slot = 0; slot < SlabStaging<Real>::kSlots; ++slot) {
-        const std::size_t bytes =
-            static_cast<std::size_t>(fft_.staging_values(from, to)) * sizeof(std::complex<Real>);
+      for (int slot = 0; slot < SlabStaging::kSlots; ++slot) {
+        const auto bytes = static_cast<std::size_t>(fft_.bytes(fft_.staging_values(from, to)));
         if (direct) {
           on_device(there.device, [&] { there.inbox.emplace_back(bytes); });
-          staging_.slots.push_back(there.inbox.back().template as<std::complex<Real>>());
+          staging_.slots.push_back(there.inbox.back().data());
         } else {
           staging_memory_.emplace_back(bytes);
-          staging_.slots.push_back(staging_memory_.back().template as<std::complex<Real>>());
+          staging_.slots.push_back(staging_memory_.back().data());
         }
       }
     }
@@ -125,14 +123,12 @@ void CudaSlabs<Real>::allocate_slots() {
 
 template <class Real>
 CudaSlabs<Real>::~CudaSlabs() {
-  for (const Place& place : places_) {
+  for (Place& place : places_) {
     try {
       const cuda::DeviceScope scope(place.device);
       // Kernels may still be using slots and streams of the plan.
-      cuda::synchronize(place.send.get());
-      cuda::synchronize(place.receive.get());
-      cuda::synchronize(place.by_itself.get());
-      for (const cuda::OwnedStream& turn : place.turns) cuda::synchronize(turn.get());
+      for (cuda::Queue* queue : {&place.send, &place.receive, &place.by_itself}) queue->wait();
+      for (cuda::Queue& turn : place.turns) turn.wait();
     } catch (...) {  // the GPU is gone, and its memory with it
     }
   }
@@ -153,15 +149,15 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
   constexpr std::int64_t kAligned = 16;  // rows together
   if (problem_.shape.rank() != 3 || fft_.chunks() == 1) return;
   if (problem_.real &&
-      (SlabSteps<Real>::rows_together(fft_.grid()) < kAligned || !has_fast_lines<Real>(problem_.shape[0])))
+      (SlabSteps::rows_together(fft_.grid()) < kAligned || !has_fast_lines<Real>(problem_.shape[0])))
     return;
-  std::map<int, std::shared_ptr<const SlabSteps<Real>>> known;
+  std::map<int, std::shared_ptr<const SlabSteps>> known;
   try {
     for (Place& place : places_) {
       auto& steps = known[place.device];
       if (steps == nullptr) {
         on_device(place.device, [&] {
-          steps = std::make_shared<const SlabSteps<Real>>(
+          steps = std::make_shared<const SlabSteps>(
               fft_, place.device, !problem_.real,
               request.options.planning == dense::Options::Planning::measure);
         });
@@ -232,9 +228,8 @@ void CudaSlabs<Real>::plan_columns() {
 
 template <class Real>
 typename CudaSlabs<Real>::Parts CudaSlabs<Real>::parts_of(int place) const noexcept {
-  constexpr std::size_t kValue = sizeof(std::complex<Real>);
-  const auto bytes = [](std::int64_t values) {
-    return cuda::aligned(static_cast<std::size_t>(values) * kValue);
+  const auto bytes = [&](std::int64_t values) {
+    return cuda::aligned(static_cast<std::size_t>(fft_.bytes(values)));
   };
   const Place& p = places_[static_cast<std::size_t>(place)];
   std::size_t engine = 0;
@@ -258,45 +253,15 @@ std::size_t CudaSlabs<Real>::workspace_bytes(std::size_t slab) const noexcept {
 }
 
 template <class Real>
-SlabArrays<Real> CudaSlabs<Real>::arrays_of(const SlabCall& call) const {
-  SlabArrays<Real> arrays;
+SlabArrays CudaSlabs<Real>::arrays_of(const SlabCall& call) const {
+  SlabArrays arrays;
   for (int p = 0; p < fft_.grid().devices; ++p) {
     const Parts parts = parts_of(p);
     std::byte* const memory = call.workspaces[static_cast<std::size_t>(p)];
-    arrays.planes.push_back(reinterpret_cast<std::complex<Real>*>(memory + parts.planes));
-    arrays.rows.push_back(reinterpret_cast<std::complex<Real>*>(memory + parts.rows));
+    arrays.planes.push_back(memory + parts.planes);
+    arrays.rows.push_back(memory + parts.rows);
   }
   return arrays;
-}
-
-template <class Real>
-void CudaSlabs<Real>::enqueue_forward(std::span<const void* const> signals, ElementType type,
-                                      std::span<std::complex<Real>* const> spectra,
-                                      const SlabCall& call) const {
-  const std::lock_guard lock(mutex_);
-  SlabArrays<Real> arrays = arrays_of(call);
-  arrays.spectra.assign(spectra.begin(), spectra.end());
-  Queues queues(*this, call);
-  queues.from.assign(signals.begin(), signals.end());
-  queues.type = type;
-  queues.results = spectra;
-  fft_.forward(queues, arrays, staging_, scales_.forward);
-  queues.finish();
-}
-
-template <class Real>
-void CudaSlabs<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
-                                      std::span<void* const> signals, const SlabCall& call) const {
-  const std::lock_guard lock(mutex_);
-  SlabArrays<Real> arrays = arrays_of(call);
-  for (const std::complex<Real>* spectrum : spectra)
-    arrays.spectra.push_back(const_cast<std::complex<Real>*>(spectrum));  // only read
-  if (!problem_.real)
-    for (void* signal : signals) arrays.signals.push_back(static_cast<std::complex<Real>*>(signal));
-  Queues queues(*this, call);
-  queues.to.assign(signals.begin(), signals.end());
-  fft_.inverse(queues, arrays, staging_, scales_.inverse);
-  queues.finish();
 }
 
 template <class Real>

@@ -56,13 +56,10 @@ bool gpu_usable(int) {
   return false;
 }
 
-template <class Real>
-std::unique_ptr<OutOfCoreDevice<Real>> make_gpu_device(int) {
+std::unique_ptr<OutOfCoreDevice> make_gpu_device(int, std::int64_t) {
   no_backend();
 }
 
-template std::unique_ptr<OutOfCoreDevice<float>> make_gpu_device(int);
-template std::unique_ptr<OutOfCoreDevice<double>> make_gpu_device(int);
 template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const DenseRequest&,
                                                                      std::span<const std::int64_t>);
 template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,

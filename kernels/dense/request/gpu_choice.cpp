@@ -72,7 +72,7 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
   const cuda::DeviceBuffer spectra(static_cast<std::size_t>(total_spectrum_points(problem)) *
                                    sizeof(std::complex<Real>));
   const cuda::DeviceBuffer workspace(runner.device_workspace_bytes());
-  const cuda::OwnedStream stream;
+  const cuda::Queue stream;
   fill_for_timing<Real>(signals, stream.get());
   const ElementType type = own_type<Real>(problem);
   return device_us(

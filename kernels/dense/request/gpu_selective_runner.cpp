@@ -75,7 +75,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
   void above(const void* signals, ElementType type, Real magnitude, std::vector<std::int64_t>& kept_indices,
              std::vector<Value>& kept_values) const override {
     const cuda::DeviceScope scope(problem_.device);
-    const cuda::OwnedStream stream;
+    const cuda::Queue stream;
     const cuda::DeviceBuffer input = to_device(signals, type, stream.get()),
                              workspace(device_workspace_bytes()), count(sizeof(std::uint64_t));
     const std::int64_t all = total_spectrum_points(problem_);
@@ -102,7 +102,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
 
   void at(const void* signals, ElementType type, std::span<Value> values) const override {
     const cuda::DeviceScope scope(problem_.device);
-    const cuda::OwnedStream stream;
+    const cuda::Queue stream;
     const cuda::DeviceBuffer input = to_device(signals, type, stream.get()),
                              workspace(device_workspace_bytes()), kept(values.size_bytes());
     enqueue_at(input.data(), type, kept.as<Value>(), workspace.data(), stream.get());

@@ -40,25 +40,25 @@ std::int64_t row_pitch(const DenseProblem& problem) {
 }
 
 template <class Real>
-std::unique_ptr<OutOfCorePlan<Real>> make_plan(const DenseProblem& problem, OutOfCoreDevices<Real> devices,
-                                               const OutOfCoreOptions& options) {
+std::unique_ptr<OutOfCorePlan> make_plan(const DenseProblem& problem, OutOfCoreDevices devices,
+                                         const OutOfCoreOptions& options) {
   if (problem.real)
     return std::make_unique<OutOfCoreRealFft<Real>>(problem.shape, problem.batch, row_pitch(problem), devices,
                                                     options);
-  return std::make_unique<OutOfCoreFft<Real>>(OutOfCoreGrid(problem.shape, problem.batch), std::move(devices),
-                                              options);
+  return std::make_unique<OutOfCoreFft>(OutOfCoreGrid(problem.shape, problem.batch),
+                                        sizeof(std::complex<Real>), std::move(devices), options);
 }
 
 /// The GPUs that share the array. Each entry of the list of devices is a place. The list may name a GPU
 /// several times; its places then share its memory.
 struct Places {
   std::vector<int> devices;
-  std::size_t max_of_one = 1;  ///< maximum number of places of one GPU
+  std::int64_t max_of_one = 1;  ///< maximum number of places of one GPU
 
   explicit Places(const DenseRequest& request)
       : devices(request.options.device.gpus().begin(), request.options.device.gpus().end()) {
     if (devices.empty()) devices.push_back(request.problem.device);
-    std::map<int, std::size_t> of;
+    std::map<int, std::int64_t> of;
     for (const int device : devices) max_of_one = std::max(max_of_one, ++of[device]);
   }
   bool several() const noexcept { return devices.size() > 1; }
@@ -68,7 +68,7 @@ struct Places {
 /// Whether signal and spectrum fit, given the memory of each place: in one GPU, or in slabs on as many places
 /// as can have one. Planning in GPU memory reports more precisely what workspaces lack.
 template <class Real>
-bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t memory) {
+bool fits_memory(const DenseProblem& problem, const Places& places, std::int64_t memory) {
   const auto place = static_cast<double>(memory);
   if (!places.several() || problem.batch > 1 || problem.shape.rank() == 1)
     return bytes_of_arrays<Real>(problem) <= place;
@@ -105,8 +105,7 @@ std::vector<double> shares_of(const std::string& text) {
 
 /// Partitions the rounds by a measurement, either new or from wisdom, and returns the reason.
 template <class Real>
-std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
-                          const WisdomPlatform& platform) {
+std::string choose_shares(OutOfCorePlan& fft, const DenseRequest& request, const WisdomPlatform& platform) {
   const WisdomProblem key = wisdom_key<Real>(request);
   if (request.options.planning == dense::Options::Planning::measure) {
     fft.measure();
@@ -133,7 +132,7 @@ std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
 }  // namespace
 
 template <class Real>
-OutOfCoreRunner<Real>::OutOfCoreRunner(std::unique_ptr<OutOfCorePlan<Real>> fft, const DenseRequest& request)
+OutOfCoreRunner<Real>::OutOfCoreRunner(std::unique_ptr<OutOfCorePlan> fft, const DenseRequest& request)
     : fft_(std::move(fft)), type_(own_type<Real>(request.problem)), scales_(request.scales) {}
 
 template <class Real>
@@ -158,8 +157,8 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
   const dense::Options& options = request.options;
   const bool host_alone = options.host_share.value_or(0) >= 1;
   const Places places(request);
-  OutOfCoreDevices<Real> devices;
-  OutOfCoreOptions device_options{static_cast<std::size_t>(options.device_memory.value_or(0)),
+  OutOfCoreDevices devices;
+  OutOfCoreOptions device_options{static_cast<std::int64_t>(options.device_memory.value_or(0)),
                                   options.host_share.value_or(-1), thread_count(options)};
   device_options.packed = exchanges_packed<Real>(request);
   if (!host_alone) {
@@ -169,8 +168,9 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
       return std::nullopt;
     // Planning in GPU memory reports more precisely what is missing.
     if (!asked && (!works(request.problem) || !places.usable())) return std::nullopt;
-    for (const int device : places.devices) devices.push_back(make_gpu_device<Real>(device));
-    std::size_t memory = devices[0]->memory_bytes(), free = devices[0]->free_bytes();
+    for (const int device : places.devices)
+      devices.push_back(make_gpu_device(device, sizeof(std::complex<Real>)));
+    std::int64_t memory = devices[0]->memory_bytes(), free = devices[0]->free_bytes();
     for (const auto& device : devices) {
       memory = std::min(memory, device->memory_bytes() / places.max_of_one);
       free = std::min(free, device->free_bytes());
@@ -199,7 +199,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
   if (!host_alone) {
     reason = fmt::format("the transform exceeds the memory of {}: {}",
                          places.several() ? fmt::format("{} GPUs", places.devices.size()) : "the GPU",
-                         choose_shares(*fft, request, gpu_platform(places.devices[0])));
+                         choose_shares<Real>(*fft, request, gpu_platform(places.devices[0])));
   }
   return DenseChoice<Real>{std::make_unique<const OutOfCoreRunner<Real>>(std::move(fft), request),
                            host_alone ? dense::Engine::built_in : dense::Engine::cufft, std::move(reason)};

@@ -12,9 +12,11 @@ namespace sfft::detail {
 template <class Real>
 class OutOfCoreRunner final : public HostMemoryRunner<Real> {
  public:
-  OutOfCoreRunner(std::unique_ptr<OutOfCorePlan<Real>> fft, const DenseRequest& request);
+  OutOfCoreRunner(std::unique_ptr<OutOfCorePlan> fft, const DenseRequest& request);
 
-  std::size_t workspace_bytes() const noexcept override { return fft_->workspace_bytes(); }
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(fft_->workspace_bytes());
+  }
   /// Throws Error(type_mismatch) for elements other than those of the plan.
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
@@ -31,7 +33,7 @@ class OutOfCoreRunner final : public HostMemoryRunner<Real> {
            "host memory";
   }
 
-  std::unique_ptr<const OutOfCorePlan<Real>> fft_;
+  std::unique_ptr<const OutOfCorePlan> fft_;
   ElementType type_;
   DenseScales scales_;
 };

@@ -71,7 +71,7 @@ template <class Real>
 struct HostSlabsRunner<Real>::Memory {
   struct Part {
     int device = 0;
-    cuda::OwnedStream stream;
+    cuda::Queue stream;
     cuda::DeviceBuffer signal, spectrum, workspace;
   };
   std::size_t element = 0;

@@ -57,12 +57,12 @@ template <class Real>
 class DenseTransfer<Real>::Slots {
  public:
   struct Slot {
-    cuda::OwnedStream stream;
+    cuda::Queue stream;
     cuda::DeviceBuffer in, out, workspace;
     cuda::PinnedBuffer staged_in, staged_out;
     std::int64_t part = -1;  ///< the part in flight
   };
-  cuda::OwnedStream copies;  ///< for phases, in addition to the first slot's stream
+  cuda::Queue copies;  ///< for phases, in addition to the first slot's stream
   cuda::Event done;
 
   explicit Slots(std::int64_t parts)
@@ -88,12 +88,12 @@ class DenseTransfer<Real>::Slots {
   void drain() noexcept {
     for (Slot& slot : slots_) {
       try {
-        cuda::synchronize(slot.stream.get());
+        slot.stream.wait();
       } catch (...) {  // the failure was reported when the work was enqueued
       }
     }
     try {
-      cuda::synchronize(copies.get());
+      copies.wait();
     } catch (...) {
     }
   }
@@ -171,10 +171,10 @@ void DenseTransfer<Real>::run(const Pass& asked) const {
 template <class Real>
 void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
   auto& slot = slots.of(0);
-  const cuda::Stream stream = slot.stream.get(), copies = slots.copies.get();
-  const auto then = [&](cuda::Stream before, cuda::Stream after) {
-    slots.done.record(before);
-    slots.done.block(after);
+  const cuda::Stream stream = slot.stream.get();
+  const auto then = [&](cuda::Queue& before, cuda::Queue& after) {
+    before.record(slots.done);
+    after.wait(slots.done);
   };
   const std::int64_t planes = problem_.shape[0], plane = problem_.shape.points() / planes;
   constexpr auto kValue = static_cast<std::int64_t>(sizeof(std::complex<Real>));
@@ -191,26 +191,24 @@ void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
     const std::int64_t all = columns ? plane : planes, max = columns ? columns_of_part : planes_of_part;
     for (std::int64_t first = 0; first < all; first += max) {
       const std::int64_t count = std::min(max, all - first), values = columns ? 1 : plane;
-      const auto offset = static_cast<std::size_t>(first * values * kValue);
+      const std::int64_t offset = first * values * kValue, bytes = count * values * kValue;
       const auto copy = [&](std::byte* to, const std::byte* from) {
-        const auto bytes = static_cast<std::size_t>(count * values * kValue);
-        cuda::copy_pieces(to + offset, from + offset,
-                          columns ? static_cast<std::size_t>(plane * kValue) : bytes, bytes,
-                          static_cast<std::size_t>(columns ? planes : 1), copies);
+        const Rows rows{to + offset, columns ? plane * kValue : bytes, bytes, columns ? planes : 1};
+        slots.copies.copy(rows, {const_cast<std::byte*>(from) + offset, rows.pitch, rows.width, rows.rows});
       };
       if (arriving) {
         copy(slot.in.data(), pass.from);
-        then(copies, stream);
+        then(slots.copies, slot.stream);
       }
       columns ? phases_->columns(volume, first, count, stream)
               : phases_->planes(volume, first, count, stream);
       if (!arriving) {
-        then(stream, copies);
+        then(slot.stream, slots.copies);
         copy(pass.to, slot.out.data());
       }
     }
   }
-  cuda::synchronize(copies);
+  slots.copies.wait();
 }
 
 template <class Real>
@@ -219,7 +217,7 @@ void DenseTransfer<Real>::run_parts(const Pass& pass, Slots& slots) const {
   const auto finish = [&](typename Slots::Slot& slot) {
     const std::int64_t part = std::exchange(slot.part, -1);
     if (part < 0) return;
-    cuda::synchronize(slot.stream.get());
+    slot.stream.wait();
     if (!pass.stage_to) return;
     const std::int64_t first = part * part_, count = count_of(part);
     const std::byte* staged = slot.staged_out.data();

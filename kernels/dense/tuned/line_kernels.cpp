@@ -89,7 +89,7 @@ TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
   const std::int64_t groups = std::max<std::int64_t>(1, max / of_group);
   const cuda::DeviceBuffer from(static_cast<std::size_t>(extent(lines.in, groups) * value)),
       to(static_cast<std::size_t>(extent(lines.out, groups) * value));
-  const cuda::OwnedStream stream;
+  const cuda::Queue stream;
   cuda::clear(from.data(), from.bytes(), stream.get());
   const Call call{from.data(), to.data(), nullptr, 1.0, 1};
   std::size_t best = 0;

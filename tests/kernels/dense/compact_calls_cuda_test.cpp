@@ -26,7 +26,7 @@ TEST_F(CompactCallsCuda, CallsCanBeCaptured) {
     const std::vector<std::byte> expected = on_device(plan, Direction::forward, signal.bytes);
     const OnDevice<std::byte> input(signal.bytes), output(plan.spectrum_bytes());
     const Workspace workspace(plan.device_workspace_bytes());
-    const detail::cuda::OwnedStream stream;
+    const detail::cuda::Queue stream;
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);

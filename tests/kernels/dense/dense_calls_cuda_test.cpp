@@ -39,7 +39,7 @@ TEST_F(DenseCallsCuda, StreamsOfSeveralThreads) {
           const OnDevice<float> input(x);
           const OnDevice<C> output(plan->spectrum_points());
           const Workspace workspace(plan->device_workspace_bytes());
-          const detail::cuda::OwnedStream stream;
+          const detail::cuda::Queue stream;
           for (int i = 0; i < kRepeats; ++i)
             plan->enqueue_forward(input.get(), ElementType::f32, output.get(), workspace.get(), stream.get());
           detail::cuda::synchronize(stream.get());
@@ -108,7 +108,7 @@ TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
       const OnDevice<C> spectra(plan->spectrum_points());
       const OnDevice<float> output(count);
       const Workspace workspace(plan->device_workspace_bytes());
-      const detail::cuda::OwnedStream stream;
+      const detail::cuda::Queue stream;
       const std::int64_t held = detail::cuda::allocated_bytes();
       cudaGraph_t graph = nullptr;
       cudaGraphExec_t executable = nullptr;

@@ -66,7 +66,7 @@ void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) 
   const OnDevice<T> input(shifted);
   const OnDevice<std::complex<Real>> output(plan.spectrum_points());
   const Workspace workspace(plan.device_workspace_bytes());
-  const detail::cuda::OwnedStream stream;
+  const detail::cuda::Queue stream;
   plan.enqueue_forward(input.get() + shift, kType, output.get(), workspace.get(), stream.get());
   detail::cuda::synchronize(stream.get());
   EXPECT_LE(relative_l2(output.read(), named.expected(x)), named.bound()) << kernel << ", " << shift;
@@ -110,7 +110,7 @@ TEST_F(DenseKernelLoadsCuda, BeginningEarlyIsRight) {
   const auto x = named.signals<std::complex<float>>(9);
   const OnDevice<std::complex<float>> a(x), b(plan.spectrum_points());
   const Workspace workspace(plan.device_workspace_bytes());
-  const detail::cuda::OwnedStream stream;
+  const detail::cuda::Queue stream;
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   constexpr int kPairs = 20;
   for (int i = 0; i < kPairs; ++i) {

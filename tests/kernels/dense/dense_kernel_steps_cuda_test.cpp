@@ -17,7 +17,7 @@ void expect_in_place_right(const Shape& shape, std::int64_t batch, const std::st
   const auto x = named.template signals<C>(4);
   const OnDevice<C> array(x);
   const Workspace workspace(plan.device_workspace_bytes());
-  const detail::cuda::OwnedStream stream;
+  const detail::cuda::Queue stream;
   plan.enqueue_forward(array.get(), element_type_of<C>::value, array.get(), workspace.get(), stream.get());
   detail::cuda::synchronize(stream.get());
   EXPECT_LE(relative_l2(array.read(), named.expected(x)), named.bound()) << kernel;

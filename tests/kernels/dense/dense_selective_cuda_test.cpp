@@ -97,7 +97,7 @@ TEST_F(DenseSelectiveCuda, GraphsRepeat) {
         SelectivePlan<float>::at(Shape({32, 48}), Domain::real, support, {.engine = engine, .batch = 2});
     const Workspace workspace(plan.device_workspace_bytes());
     const OnDevice<std::complex<float>> values(2 * support.size());
-    const detail::cuda::OwnedStream stream;
+    const detail::cuda::Queue stream;
     cudaGraph_t graph{};
     cudaGraphExec_t executable{};
     ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);

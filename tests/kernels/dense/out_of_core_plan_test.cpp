@@ -187,7 +187,7 @@ TEST(OutOfCorePlan, RealPassesArePredictedAndMeasured) {
       std::vector<std::complex<float>> spectra(static_cast<std::size_t>(rows * (row / 2 + 1)));
       std::vector<float> apart(static_cast<std::size_t>(rows * row));
       void* const signals = in_place ? static_cast<void*>(spectra.data()) : apart.data();
-      std::vector<std::byte> memory(fft.workspace_bytes() + 64);
+      std::vector<std::byte> memory(static_cast<std::size_t>(fft.workspace_bytes()) + 64);
       void* start = memory.data();
       std::size_t room = memory.size();
       auto* const workspace = static_cast<std::byte*>(std::align(64, 1, start, room));
@@ -226,7 +226,7 @@ TEST(OutOfCorePlan, RealRowsAreTransformedInARound) {
       EXPECT_EQ(fft.explain().find("need another array") != std::string::npos, !room && row % 2 != 0);
       std::vector<std::complex<float>> spectrum(static_cast<std::size_t>(rows * kept));
       std::vector<float> samples(static_cast<std::size_t>(rows * pitch), 1.0F);
-      std::vector<std::byte> memory(fft.workspace_bytes() + 64);
+      std::vector<std::byte> memory(static_cast<std::size_t>(fft.workspace_bytes()) + 64);
       void* start = memory.data();
       std::size_t left = memory.size();
       auto* const workspace = static_cast<std::byte*>(std::align(64, 1, start, left));

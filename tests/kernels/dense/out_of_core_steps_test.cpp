@@ -22,15 +22,15 @@ using detail::Step;
 using detail::Transposition;
 
 /// Runs the parts in any order, because they are independent.
-void transpose(const Transposition<float>& plan, std::complex<float>* matrix, std::mt19937& generator) {
-  std::vector<std::byte> scratch(plan.scratch_bytes());
+void transpose(const Transposition& plan, std::complex<float>* matrix, std::mt19937& generator) {
+  std::vector<std::byte> scratch(static_cast<std::size_t>(plan.scratch_bytes()));
   for (int pass = 0; pass < plan.passes(); ++pass) {
     std::vector<std::int64_t> parts(static_cast<std::size_t>(plan.parts(pass)));
     std::iota(parts.begin(), parts.end(), 0);
     std::shuffle(parts.begin(), parts.end(), generator);
     for (const std::int64_t part : parts) {
       std::fill(scratch.begin(), scratch.end(), std::byte{0xAA});
-      plan.part(pass, part, matrix, scratch.data());
+      plan.part(pass, part, reinterpret_cast<std::byte*>(matrix), scratch.data());
     }
   }
 }
@@ -59,7 +59,7 @@ TEST(Transposition, MovesEveryElementToItsPlace) {
         static_cast<std::complex<float>*>(std::align(generator() % 2 == 0 ? 64 : 8, count * 8, start, room));
     for (std::size_t i = 0; i < count; ++i) matrix[i] = {static_cast<float>(i), -static_cast<float>(i)};
     std::copy_n(matrix, count, before.begin());
-    transpose(Transposition<float>(rows, columns, element), matrix, generator);
+    transpose(Transposition(rows, columns, element, sizeof(std::complex<float>)), matrix, generator);
     bool right = true;
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)
@@ -71,34 +71,35 @@ TEST(Transposition, MovesEveryElementToItsPlace) {
 }
 
 TEST(PieceParts, CoverEveryByteOnceAndKeepTheirBounds) {
-  using detail::DeviceRows;
   using detail::PieceSegment;
+  using detail::Rows;
   std::mt19937 generator(9);
-  const auto up_to = [&](std::size_t max) { return 1 + generator() % max; };
+  const auto up_to = [&](unsigned max) { return static_cast<std::int64_t>(1 + generator() % max); };
   for (int i = 0; i < 200; ++i) {
     // One row, or two ranges of columns of several rows.
-    const std::size_t rows = up_to(12), left = up_to(40), right = up_to(40),
-                      pitch = left + right + generator() % 3;
-    std::vector<std::byte> memory(rows * pitch), array(memory.size());
-    const DeviceRows piece{memory.data(), pitch, pitch, rows}, other{array.data(), pitch, pitch, rows};
+    const std::int64_t rows = up_to(12), left = up_to(40), right = up_to(40),
+                       pitch = left + right + up_to(3) - 1;
+    std::vector<std::byte> memory(static_cast<std::size_t>(rows * pitch)), array(memory.size());
+    const Rows piece{memory.data(), pitch, pitch, rows}, other{array.data(), pitch, pitch, rows};
     std::vector<PieceSegment> segments{{piece.with_columns(0, left), other.with_columns(0, left)},
                                        {piece.with_columns(left, right), other.with_columns(left, right)}};
     std::vector<int> expected(memory.size(), 0);
-    for (std::size_t at = 0; at < memory.size(); ++at) expected[at] = at % pitch < left + right ? 1 : 0;
+    for (std::size_t at = 0; at < memory.size(); ++at)
+      expected[at] = static_cast<std::int64_t>(at) % pitch < left + right ? 1 : 0;
     for (const bool whole : {false, true}) {
       std::vector<int> passed(memory.size(), 0);
       detail::PieceParts parts(segments);
-      const std::size_t cuts = up_to(5);
+      const auto cuts = static_cast<std::size_t>(up_to(5));
       for (std::size_t cut = 1; cut <= cuts; ++cut) {
         const std::size_t end = memory.size() * cut / cuts;
         parts.pass(memory.data() + end, whole, [&](const PieceSegment& part) {
           ASSERT_EQ(part.piece.data - memory.data(), part.array.data - array.data());
-          for (std::size_t r = 0; r < part.piece.rows; ++r) {
-            const auto first =
-                static_cast<std::size_t>(part.piece.data - memory.data()) + r * part.piece.pitch;
-            for (std::size_t b = 0; b < part.piece.width; ++b) ++passed[first + b];
+          for (std::int64_t r = 0; r < part.piece.rows; ++r) {
+            const std::int64_t first = part.piece.data - memory.data() + r * part.piece.pitch;
+            for (std::int64_t b = 0; b < part.piece.width; ++b) ++passed[static_cast<std::size_t>(first + b)];
             if (whole) {
-              EXPECT_LE(first + part.piece.width, end) << "what lies behind may be in use";
+              EXPECT_LE(static_cast<std::size_t>(first + part.piece.width), end)
+                  << "what lies behind may be in use";
             }
           }
         });

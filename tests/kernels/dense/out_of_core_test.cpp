@@ -45,7 +45,7 @@ class OutOfCoreTest : public testing::Test {
   struct Plan {
     std::shared_ptr<EmulatedState> state;  ///< state of the first device
     std::vector<std::shared_ptr<EmulatedState>> states;
-    std::unique_ptr<OutOfCoreFft<Real>> fft;
+    std::unique_ptr<OutOfCoreFft> fft;
   };
 
   /// The budget of a device with memory for `factor` smallest pieces of either round, including workspace.
@@ -59,20 +59,22 @@ class OutOfCoreTest : public testing::Test {
                    int devices = 1) {
     Plan made;
     made.state = std::make_shared<EmulatedState>(bytes);
-    made.fft = std::make_unique<OutOfCoreFft<Real>>(
-        shape, emulated_devices<Real>(made.state, bytes == 0 ? 0 : devices, &made.states),
-        OutOfCoreOptions{bytes, share, threads, 1000, OutOfCoreOptions{}.longest_line, false, packed});
+    made.fft = std::make_unique<OutOfCoreFft>(
+        shape, sizeof(std::complex<Real>),
+        emulated_devices<Real>(made.state, bytes == 0 ? 0 : devices, &made.states),
+        OutOfCoreOptions{static_cast<std::int64_t>(bytes), share, threads, 1000,
+                         OutOfCoreOptions{}.longest_line, false, packed});
     return made;
   }
-  static void transform(const OutOfCoreFft<Real>& fft, const Values& from, Values& to, bool inverse,
+  static void transform(const OutOfCoreFft& fft, const Values& from, Values& to, bool inverse,
                         Real scale = 1) {
-    std::vector<std::byte> memory(fft.workspace_bytes() + 64);
+    std::vector<std::byte> memory(static_cast<std::size_t>(fft.workspace_bytes()) + 64);
     std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
     fft.transform(from.data(), to.data(), inverse, scale, workspace);
   }
   /// Calls in place equal other calls bit for bit if both partition the work alike; measured shares may
   /// differ.
-  static void check(const OutOfCoreFft<Real>& fft, const Shape& shape, bool shared_alike = true) {
+  static void check(const OutOfCoreFft& fft, const Shape& shape, bool shared_alike = true) {
     const auto signal =
         as_samples<std::complex<Real>>(random_signal(static_cast<std::size_t>(shape.points()), 41));
     const ComplexSignal sums = expected_spectra(signal, shape, false);
@@ -105,7 +107,7 @@ class PackedOutOfCore : public OutOfCoreTest<float> {
  protected:
   /// Calls in place equal other calls bit for bit if both partition the work alike. Measured shares may
   /// differ, and values that stay on the host are not packed.
-  static void check(const OutOfCoreFft<float>& fft, const Shape& shape, const std::string& explained,
+  static void check(const OutOfCoreFft& fft, const Shape& shape, const std::string& explained,
                     bool shared_alike = true) {
     SCOPED_TRACE(shape.to_string() + "\n" + explained);
     constexpr double kBound = 2e-4;
@@ -388,9 +390,10 @@ TYPED_TEST(OutOfCoreTest, PredictionsKnowWhatIsCopiedThroughBuffers) {
   EXPECT_GT(copied, locked) << made.fft->explain();
   EXPECT_EQ(made.fft->explain().find("not page-locked"), std::string::npos);
   const auto on_host =
-      EmulatedDevice<TypeParam>(made.state).allocate_on_host(values.size() * sizeof(values[0]));
+      EmulatedDevice<TypeParam>(made.state)
+          .allocate_on_host(std::ssize(values) * static_cast<std::int64_t>(sizeof(values[0])));
   auto* const array = reinterpret_cast<std::complex<TypeParam>*>(on_host.get());
-  std::vector<std::byte> memory(made.fft->workspace_bytes() + 64);
+  std::vector<std::byte> memory(static_cast<std::size_t>(made.fft->workspace_bytes()) + 64);
   std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
   made.fft->transform(values.data(), array, false, 1, workspace);
   EXPECT_LT(us(), copied) << "only the first round reads from ordinary memory";

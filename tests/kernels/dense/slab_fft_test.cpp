@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/dense_reference.hpp"
-#include "tests/support/emulated_queues.hpp"
+#include "tests/support/emulated_slabs.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft::test::slab_fft_test {
@@ -71,16 +71,17 @@ class Run {
   Run(const Shape& shape, bool real, int devices, const SlabCuts& cuts, Reach reach, bool by_steps)
       : shape_(shape),
         real_(real),
-        fft_(SlabGrid(shape, real, devices), real, cuts, reach_of(reach, devices)),
-        queues_(shape, real, fft_, memory_) {
-    queues_.by_steps = by_steps;
+        fft_(SlabGrid(shape, real, devices), sizeof(Value), real, cuts, reach_of(reach, devices)),
+        devices_(shape, real, fft_, memory_) {
+    devices_.by_steps = by_steps;
     for (int d = 0; d < devices; ++d) {
       planes_.push_back(memory_.allocate(d, fft_.grid().planes_values(d)));
       rows_.push_back(memory_.allocate(d, fft_.grid().spectrum_values(d)));
       for (int to = 0; to < devices; ++to)
-        for (int slot = 0; slot < detail::SlabStaging<Real>::kSlots; ++slot)
-          staging_.slots.push_back(
-              fft_.staging_values(d, to) == 0 ? nullptr : memory_.allocate(-1, fft_.staging_values(d, to)));
+        for (int slot = 0; slot < detail::SlabStaging::kSlots; ++slot)
+          staging_.slots.push_back(fft_.staging_values(d, to) == 0
+                                       ? nullptr
+                                       : bytes_of(memory_.allocate(-1, fft_.staging_values(d, to))));
     }
   }
 
@@ -94,23 +95,24 @@ class Run {
       const ComplexSignal part(first, first + slabs[static_cast<std::size_t>(d)].points());
       own(d, part);
     }
-    fft_.forward(queues_, {{}, spectra, planes_, rows_}, staging_, scale);
+    fft_.forward(devices_, {{}, bytes_of(spectra), bytes_of(planes_), bytes_of(rows_)}, staging_, scale);
     return spectra;
   }
   /// Enqueues the inverse transform. Both complex and real signals are read back in the order of the slabs.
   std::vector<void*> inverse(const std::vector<Value*>& spectra, double scale) {
     std::vector<Value*> complex;
-    queues_.signals.clear();
+    devices_.signals.clear();
     for (int d = 0; d < devices(); ++d) {
       const std::int64_t points = fft_.grid().planes_of(d).count * plane_points();
       complex.push_back(memory_.allocate(d, points));  // large enough for Reals as well
-      queues_.signals.push_back(complex.back());
+      devices_.signals.push_back(complex.back());
     }
     if (real_) complex.assign(complex.size(), nullptr);
-    fft_.inverse(queues_, {complex, spectra, planes_, rows_}, staging_, scale);
-    return queues_.signals;
+    fft_.inverse(devices_, {bytes_of(complex), bytes_of(spectra), bytes_of(planes_), bytes_of(rows_)},
+                 staging_, scale);
+    return devices_.signals;
   }
-  void run(unsigned seed) { queues_.run(seed); }
+  void run(unsigned seed) { devices_.run(seed); }
 
   ComplexSignal gathered(const std::vector<Value*>& spectra) const {
     const Shape whole = detail::spectrum_shape(shape_, real_);
@@ -141,27 +143,33 @@ class Run {
   }
 
  private:
+  static std::byte* bytes_of(Value* values) { return reinterpret_cast<std::byte*>(values); }
+  static std::vector<std::byte*> bytes_of(const std::vector<Value*>& arrays) {
+    std::vector<std::byte*> bytes;
+    for (Value* const values : arrays) bytes.push_back(bytes_of(values));
+    return bytes;
+  }
   int devices() const { return fft_.grid().devices; }
   std::vector<int> names() const { return std::vector<int>(static_cast<std::size_t>(devices()), 0); }
   std::int64_t plane_points() const { return shape_.points() / shape_[0]; }
   void own(int device, const ComplexSignal& part) {
-    if (device == 0) queues_.signals.clear();
+    if (device == 0) devices_.signals.clear();
     if (real_) {
       reals_.push_back(as_samples<Real>(part));
-      queues_.signals.push_back(reals_.back().data());
+      devices_.signals.push_back(reals_.back().data());
     } else {
       complex_.push_back(as_samples<Value>(part));
-      queues_.signals.push_back(complex_.back().data());
+      devices_.signals.push_back(complex_.back().data());
     }
   }
 
   Shape shape_;
   bool real_;
-  SlabFft<Real> fft_;
+  SlabFft fft_;
   EmulatedMemory<Real> memory_;
-  EmulatedQueues<Real> queues_;
+  EmulatedSlabs<Real> devices_;
   std::vector<Value*> planes_, rows_;
-  detail::SlabStaging<Real> staging_;
+  detail::SlabStaging staging_;
   std::deque<std::vector<Real>> reals_;
   std::deque<std::vector<Value>> complex_;
 };
@@ -225,8 +233,8 @@ TEST(SlabFft, ChunksAndPartsCoverAndAreNeverEmpty) {
   for (int devices = 1; devices <= 4; ++devices) {
     for (const SlabCuts& cuts :
          {SlabCuts{8, 8, 0.6}, SlabCuts{8, 3, 0.99}, SlabCuts{8, 3, 0.01, 4}, SlabCuts{8, 4, 0.5, 3}}) {
-      const SlabFft<float> fft(SlabGrid(Shape{7, 34}, false, devices), false, cuts,
-                               reach_of(Reach::all, devices));
+      const SlabFft fft(SlabGrid(Shape{7, 34}, false, devices), sizeof(std::complex<float>), false, cuts,
+                        reach_of(Reach::all, devices));
       for (int d = 0; d < devices; ++d) {
         std::int64_t planes = 0, rows = 0;
         for (int c = 0; c < fft.chunks(); ++c) {

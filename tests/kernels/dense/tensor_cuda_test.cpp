@@ -228,7 +228,7 @@ TEST_F(TensorCuda, GraphsRepeatSeveralPasses) {
     const dense::Plan<float> plan = tensor_plan(n, 1);
     const OnDevice<std::complex<float>> input(n), output(n);
     const Workspace workspace(plan.device_workspace_bytes());
-    const detail::cuda::OwnedStream stream;
+    const detail::cuda::Queue stream;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);

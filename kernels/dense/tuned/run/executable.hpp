@@ -107,7 +107,7 @@ class Executable {
 
   /// The streams for alternating steps in addition to the caller's.
   struct SideStreams {
-    std::vector<cuda::OwnedStream> streams;
+    std::vector<cuda::Queue> streams;
     std::vector<cuda::Event> events;  ///< one per stream, and one more
   };
   SideStreams& side_streams_for(cuda::Stream stream) const;

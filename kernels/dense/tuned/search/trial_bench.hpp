@@ -54,7 +54,7 @@ class TrialBench {
   ElementType element_;
   const cuda::DeviceInfo& device_;
   Tables tables_;
-  cuda::OwnedStream stream_;
+  cuda::Queue stream_;
   cuda::DeviceBuffer signals_, spectra_, scratch_;
   cuda::DeviceBuffer stored_signals_, stored_spectra_;  ///< if formats have 16 bits
   std::vector<std::complex<Real>> reference_;

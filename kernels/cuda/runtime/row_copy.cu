@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/stages/columns.hpp"
+#include "kernels/cuda/runtime/row_copy.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -37,19 +37,17 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void launch_row_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                     std::size_t width, std::size_t rows, Stream stream) {
-  constexpr std::size_t kMaxWords = std::size_t{1} << 31;  // because indices have 32 bits
-  if (width == 0 || rows == 0) return;
-  const auto words = [](std::size_t bytes) { return bytes / sizeof(Word); };
-  const std::size_t each = std::max<std::size_t>(1, kMaxWords / words(width));
-  for (std::size_t row = 0; row < rows; row += each) {
-    const std::size_t count = std::min(each, rows - row);
+void launch_row_copy(const Rows& to, const Rows& from, Stream stream) {
+  constexpr std::int64_t kMaxWords = std::int64_t{1} << 31;  // because indices have 32 bits
+  constexpr std::int64_t kWord = sizeof(Word);
+  if (to.width == 0 || to.rows == 0) return;
+  const std::int64_t each = std::max<std::int64_t>(1, kMaxWords / (to.width / kWord));
+  for (std::int64_t row = 0; row < to.rows; row += each) {
+    const std::int64_t count = std::min(each, to.rows - row), words = to.width / kWord;
     row_copy_kernel<<<kBlocks, kThreads, 0, stream>>>(
-        static_cast<Word*>(to) + row * words(to_pitch), static_cast<std::int64_t>(words(to_pitch)),
-        static_cast<const Word*>(from) + row * words(from_pitch),
-        static_cast<std::int64_t>(words(from_pitch)), static_cast<unsigned>(words(width)),
-        static_cast<unsigned>(words(width) * count));
+        reinterpret_cast<Word*>(to.data + row * to.pitch), to.pitch / kWord,
+        reinterpret_cast<const Word*>(from.data + row * from.pitch), from.pitch / kWord,
+        static_cast<unsigned>(words), static_cast<unsigned>(words * count));
     check_launch("copy of rows");
   }
 }
