@@ -147,14 +147,14 @@ nlohmann::json column_rates() {
           0,
           [&](int number, cuda::Stream stream) {
             each(number, [&](std::size_t at) {
-              const Rows rows = columns(host_in, at);
-              cuda::copy(rows.packed_at(device_in.data()), rows, stream);
+              const Rows host = columns(host_in, at);
+              cuda::copy(host.packed_at(device_in.data()), host, stream);
             });
           },
           [&](int number, cuda::Stream stream) {
             each(number, [&](std::size_t at) {
-              const Rows rows = columns(host_out, at);
-              cuda::copy(rows, rows.packed_at(device_out.data()), stream);
+              const Rows host = columns(host_out, at);
+              cuda::copy(host, host.packed_at(device_out.data()), stream);
             });
           });
       nlohmann::json row = rates_of(std::move(buses), kRepeats);

@@ -75,23 +75,23 @@ void HostRing<Real>::copy(Slot& slot, std::byte* device, const void* host, std::
 
 template <class Real>
 void HostRing<Real>::begin_copies(Slot& slot) {
-  slot.copy_begins.record(copies());
+  copying().record(slot.copy_begins);
 }
 
 template <class Real>
 void HostRing<Real>::end_copies(Slot& slot) {
-  slot.copy_ends.record(copies());
+  copying().record(slot.copy_ends);
   slot.copied = true;
 }
 
 template <class Real>
 void HostRing<Real>::await_copies(Slot& slot) {
-  if (overlap_ && slot.copied) slot.copy_ends.block(stream_.get());
+  if (overlap_ && slot.copied) stream_.wait(slot.copy_ends);
 }
 
 template <class Real>
 void HostRing<Real>::finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes) {
-  slot.done.record(stream_.get());
+  stream_.record(slot.done);
   slot.spectra_out = spectra;
   slot.transferred = transferred_bytes;
 }
@@ -150,9 +150,9 @@ void HostRing<Real>::drain() {
 
 template <class Real>
 void HostRing<Real>::abandon() noexcept {
-  for (const cuda::Queue* stream : {&copies_, &stream_}) {
+  for (Queue* const queue : {&copies_, &stream_}) {
     try {
-      cuda::synchronize(stream->get());
+      queue->wait();
     } catch (...) {  // the failure that led here is the one to report
     }
   }

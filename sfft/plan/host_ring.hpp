@@ -61,7 +61,7 @@ class HostRing {
   int capacity() const noexcept { return capacity_; }
   cuda::Stream stream() const noexcept { return stream_.get(); }  ///< the stream of kernels
   /// The stream of a slot's copies.
-  cuda::Stream copies() const noexcept { return overlap_ ? copies_.get() : stream_.get(); }
+  cuda::Stream copies() const noexcept { return (overlap_ ? copies_ : stream_).get(); }
 
   /// The next slot, after delivering its last results.
   Slot& next();
@@ -91,6 +91,7 @@ class HostRing {
   std::size_t bytes() const noexcept;
 
  private:
+  Queue& copying() noexcept { return overlap_ ? copies_ : stream_; }
   void deliver(Slot& slot);
   void deliver_all();
   std::size_t result_bytes(int frames) const noexcept;

@@ -14,7 +14,6 @@
 
 #include "kernels/cuda/runtime/allocation.hpp"
 #include "kernels/cuda/runtime/probe.hpp"
-#include "kernels/cuda/runtime/row_copy.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {

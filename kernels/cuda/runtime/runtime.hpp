@@ -176,6 +176,9 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);
 /// Copies rows with a copy engine.
 void copy(const Rows& to, const Rows& from, Stream stream);
+/// Copies rows with a kernel. Addresses, widths and pitches are multiples of 16. Uses just enough blocks for
+/// the bus and leaves the rest of the GPU to concurrent work.
+void launch_row_copy(const Rows& to, const Rows& from, Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< sets to zero
 void synchronize(Stream stream);
 /// The id of the graph capture that the stream takes part in; 0 if there is none.

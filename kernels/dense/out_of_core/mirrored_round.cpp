@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernels/dense/cpu/line_stage.hpp"
-#include "kernels/dense/out_of_core/host_factors.hpp"
+#include "kernels/dense/out_of_core/host_stages.hpp"
 #include "kernels/dense/out_of_core/round.hpp"
 
 namespace sfft::detail {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/platform/pool_cache.hpp"
+#include "kernels/dense/out_of_core/grouping.hpp"
 #include "kernels/dense/out_of_core/out_of_core_plan.hpp"
 #include "kernels/dense/out_of_core/partitioned_round.hpp"
 #include "kernels/dense/out_of_core/transposition.hpp"

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "kernels/cpu/platform/thread_pool.hpp"
-#include "kernels/dense/out_of_core/device_slots.hpp"
-#include "kernels/dense/out_of_core/host_copies.hpp"
 #include "kernels/dense/out_of_core/load_model.hpp"
 #include "kernels/dense/out_of_core/out_of_core_plan.hpp"
+#include "kernels/dense/out_of_core/pieces.hpp"
 #include "kernels/dense/out_of_core/round.hpp"
 
 namespace sfft::detail {

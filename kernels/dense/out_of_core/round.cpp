@@ -7,8 +7,7 @@
 #include <type_traits>
 
 #include "kernels/dense/cpu/line_stage.hpp"
-#include "kernels/dense/out_of_core/host_factors.hpp"
-#include "kernels/dense/out_of_core/host_slab.hpp"
+#include "kernels/dense/out_of_core/host_stages.hpp"
 
 namespace sfft::detail {
 

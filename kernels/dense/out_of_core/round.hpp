@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/dense/out_of_core/device_slots.hpp"
 #include "kernels/dense/out_of_core/load_model.hpp"
+#include "kernels/dense/out_of_core/pieces.hpp"
 
 namespace sfft::detail {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/dense/out_of_core/device_slots.hpp"
 #include "kernels/dense/out_of_core/grouping.hpp"
+#include "kernels/dense/out_of_core/pieces.hpp"
 #include "kernels/dense/out_of_core/transposition.hpp"
 #include "tests/support/throws.hpp"
 

@@ -1,14 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's transform of one slab of an out-of-core array, on one thread.
+// What the host does with its share of an out-of-core array, on one thread: transforms of slabs, and factors
+// of columns.
 #pragma once
 
+#include <complex>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "kernels/base/root_table.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/out_of_core/out_of_core_device.hpp"
 #include "kernels/dense/problem/engine.hpp"
 
 namespace sfft::detail {
+
+/// Multiplies columns by the twiddles between the two transforms of a long line, while they are in cache.
+template <class Real>
+class HostFactors {
+ public:
+  HostFactors() = default;
+  /// `length` is Twiddles::length; 0 means that there are no twiddles.
+  explicit HostFactors(std::int64_t length) {
+    if (length > 0) roots_ = RootTable(length, length);
+  }
+
+  /// Multiplies by.rows rows of columns column … column + count − 1, in split layout.
+  void multiply(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re, Real* im) const;
+
+ private:
+  std::complex<double> root(const PieceFactors& by, std::int64_t k) const {
+    return by.scale * (by.inverse ? std::conj(roots_(k)) : roots_(k));
+  }
+  /// For elements of a single value, and of several values.
+  void multiply_lines(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,
+                      Real* im) const;
+  void multiply_elements(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,
+                         Real* im) const;
+
+  RootTable roots_;
+};
 
 /// A dimension of a slab other than the last: `outer` grids of `points` values.
 template <class Real>
@@ -67,6 +98,8 @@ class HostRealSlab {
   std::vector<SlabColumns<Real>> columns_;
 };
 
+extern template class HostFactors<float>;
+extern template class HostFactors<double>;
 extern template class HostRealSlab<float>;
 extern template class HostRealSlab<double>;
 extern template class HostSlab<float>;
