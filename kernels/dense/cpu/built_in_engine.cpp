@@ -4,13 +4,9 @@
 #include <optional>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"
-#include "kernels/dense/cpu/direct_engine.hpp"
+#include "kernels/dense/cpu/built_in_parts.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
-#include "kernels/dense/cpu/long_chirp_engine.hpp"
-#include "kernels/dense/cpu/long_line_engine.hpp"
 #include "kernels/dense/cpu/row_group.hpp"
-#include "kernels/dense/cpu/shared_parts.hpp"
-#include "kernels/dense/cpu/small_grid_engine.hpp"
 
 namespace sfft::detail {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes a transform as one real matrix, from the parts of the input values to those of the output values.
-#include "kernels/dense/cpu/direct_engine.hpp"
+#include "kernels/dense/cpu/built_in_parts.hpp"
 
 #include <algorithm>
 #include <cstring>

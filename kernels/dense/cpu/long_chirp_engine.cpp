@@ -2,7 +2,7 @@
 // Bluestein's convolution in three passes over memory. The first transforms columns. The second processes
 // groups of rows in cache: the forward transform, the product with the kernel's spectrum, and the rows of the
 // inverse. The third transforms the columns of the inverse.
-#include "kernels/dense/cpu/long_chirp_engine.hpp"
+#include "kernels/dense/cpu/built_in_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

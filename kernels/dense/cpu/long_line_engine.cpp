@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads share the parts of the first pass, then the groups of the second. A group is stored while it is in
 // cache.
-#include "kernels/dense/cpu/long_line_engine.hpp"
+#include "kernels/dense/cpu/built_in_parts.hpp"
 
 #include <algorithm>
 #include <numbers>

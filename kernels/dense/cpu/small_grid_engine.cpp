@@ -2,7 +2,7 @@
 // Splits the whole grid once into real and imaginary parts, transforms it dimension by dimension, and
 // interleaves the parts again. Dimensions that would fill vectors badly are transposed, so that vectors span
 // them.
-#include "kernels/dense/cpu/small_grid_engine.hpp"
+#include "kernels/dense/cpu/built_in_parts.hpp"
 
 #include <optional>
 #include <vector>

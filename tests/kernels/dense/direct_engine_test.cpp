@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests grids of a few points against sums: from samples of every type, in place, and inverse.
-#include "kernels/dense/cpu/direct_engine.hpp"
+#include "kernels/dense/cpu/built_in_parts.hpp"
 
 #include <gtest/gtest.h>
 
