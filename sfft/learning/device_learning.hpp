@@ -12,7 +12,7 @@
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/spectrum/largest.hpp"
 #include "kernels/cuda/spectrum/spectrum_extents.hpp"
-#include "kernels/dense/problem/gpu_engines.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail::cuda {

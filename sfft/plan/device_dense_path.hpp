@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/cuda/executors/exact.hpp"
-#include "kernels/dense/problem/gpu_engines.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense/problem/compact_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/dense_compact.hpp"
 #include "sfft/error.hpp"

@@ -2,7 +2,7 @@
 // Copies strided signals to contiguous ones and back, in host memory.
 #pragma once
 
-#include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 

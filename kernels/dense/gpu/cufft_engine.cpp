@@ -11,7 +11,7 @@
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/gpu/grid.hpp"
-#include "kernels/dense/problem/problem.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

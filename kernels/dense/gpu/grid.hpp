@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/stages/pack.hpp"
-#include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "kernels/cuda/tensor/tensor_transform.hpp"
-#include "kernels/dense/problem/problem.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

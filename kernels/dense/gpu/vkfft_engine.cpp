@@ -16,7 +16,7 @@
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/grid.hpp"
-#include "kernels/dense/problem/problem.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::vkfft_calls {

@@ -1,47 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of every engine that computes dense FFTs on a GPU.
+// The interfaces of every engine that computes dense FFTs on a GPU: complete spectra, a part of them, and
+// values stored in 16 bits.
 #pragma once
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "kernels/cuda/spectrum/kept_part.cuh"
-#include "sfft/dense_options.hpp"
-#include "sfft/types.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace sfft::detail {
-
-/// A batch of transforms of one shape. Spectra are contiguous. Signals have the layout `strides`, which is
-/// filled in even for contiguous signals and is never all zero.
-struct DenseProblem {
-  Shape shape{1};
-  bool real = false;
-  std::int64_t batch = 1;
-  dense::Options::Strides strides;
-  int device = 0;
-  bool forward_only = false;   ///< inverse() is never called
-  bool own_type_only = false;  ///< the engine need not read 8-bit and 16-bit samples: kernels for them take
-                               ///< long to compile
-
-  Domain domain() const noexcept { return real ? Domain::real : Domain::complex; }
-  std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
-  /// Points of one transform's spectrum.
-  std::int64_t spectrum_points() const noexcept {
-    return real ? shape.points() / row_points() * (row_points() / 2 + 1) : shape.points();
-  }
-  bool contiguous() const noexcept;
-};
-
-/// The element type in which a plan of this precision computes; such signals are not converted.
-template <class Real>
-constexpr ElementType own_type(const DenseProblem& problem) noexcept {
-  return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
-}
 
 /// A transform of one complex volume in two phases, for callers that copy input during the first phase and
 /// output during the second. One phase works across the planes, on some columns of all planes; the other
@@ -110,6 +84,25 @@ class GpuKeepingEngine {
                        std::byte* workspace, CUstream_st* stream) const = 0;
 };
 
+/// Transforms of one contiguous problem. Calls behave like those of a GpuDenseEngine.
+class GpuCompactEngine {
+ public:
+  virtual ~GpuCompactEngine() = default;
+
+  /// Bytes of 256-byte aligned device memory for one execution in either direction.
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Stored results are `scale` times the sums of stored values.
+  virtual void run(Direction direction, const void* from, void* to, double scale, std::byte* workspace,
+                   CUstream_st* stream) const = 0;
+  /// The number of times that values are stored between steps.
+  virtual int handovers(Direction direction) const noexcept = 0;
+  virtual double kernel_error() const noexcept = 0;  ///< relative, in addition to the error of floats
+  virtual std::string name() const = 0;
+  virtual std::string kernel() const = 0;  ///< like GpuDenseEngine::kernel()
+  /// Says whether tensor cores compute the lines, or why not; empty if they would not be faster.
+  virtual std::string note() const = 0;
+};
+
 /// Selects kernels that cuFFT compiles for the problem: planning takes longer, and execution is sometimes
 /// faster and sometimes slower.
 constexpr const char* kCompiledKernels = "compiled";
@@ -140,5 +133,26 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_tensor_engine(const DenseProble
 /// problem's kind.
 std::unique_ptr<const GpuDenseEngine<double>> make_frame_engine(const DenseProblem& problem,
                                                                 std::int64_t frames);
+
+/// Whether a kernel multiplies f16 numbers on tensor cores; such kernels cannot serve other formats.
+bool multiplies_f16(const std::string& kernel);
+
+/// The tuned kernels. Arguments and exceptions are those of make_tuned_engine().
+std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& problem,
+                                                            const CompactFormats& formats,
+                                                            const std::string& kernel, bool measure);
+
+namespace cuda {
+
+/// Passes engines to the internal GPU transforms, which cannot use wisdom because it is above that layer.
+template <class Real>
+struct DenseEngines {
+  std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&)> make;
+  /// Empty if that engine can only store complete spectra.
+  std::function<std::unique_ptr<const GpuKeepingEngine<Real>>(const DenseProblem&, device::Keep)> keep;
+  std::string name;  ///< the engine that make() is expected to choose
+};
+
+}  // namespace cuda
 
 }  // namespace sfft::detail

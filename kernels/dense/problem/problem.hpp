@@ -1,10 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked problem of a dense plan: shape, batch and layout of the signals.
+// The checked problem of a dense plan: shape, batch and layout of the signals, and how values are stored.
 #pragma once
 
-#include "kernels/dense/problem/gpu_engine.hpp"
+#include <complex>
+#include <cstdint>
+#include <string>
+
+#include "sfft/dense_options.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
+
+/// A batch of transforms of one shape. Spectra are contiguous. Signals have the layout `strides`, which is
+/// filled in even for contiguous signals and is never all zero.
+struct DenseProblem {
+  Shape shape{1};
+  bool real = false;
+  std::int64_t batch = 1;
+  dense::Options::Strides strides;
+  int device = 0;
+  bool forward_only = false;   ///< inverse() is never called
+  bool own_type_only = false;  ///< the engine need not read 8-bit and 16-bit samples: kernels for them take
+                               ///< long to compile
+
+  Domain domain() const noexcept { return real ? Domain::real : Domain::complex; }
+  std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
+  /// Points of one transform's spectrum.
+  std::int64_t spectrum_points() const noexcept {
+    return real ? shape.points() / row_points() * (row_points() / 2 + 1) : shape.points();
+  }
+  bool contiguous() const noexcept;
+};
+
+/// The element type in which a plan of this precision computes; such signals are not converted.
+template <class Real>
+constexpr ElementType own_type(const DenseProblem& problem) noexcept {
+  return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
+}
 
 dense::Options::Strides contiguous_strides(const Shape& shape) noexcept;
 /// The problem of a plan, with strides of 0 filled in. Throws Error(invalid_argument or size_overflow) for
@@ -33,5 +65,34 @@ struct DenseScales {
   double forward = 1, inverse = 1;
 };
 DenseScales scales_of(dense::Options::Normalization normalization, std::int64_t points) noexcept;
+
+enum class Direction : std::uint8_t { forward, inverse };
+
+/// How the values of a compact problem are stored, and how large they may be.
+struct CompactFormats {
+  dense::Storage signal = dense::Storage::f16, spectrum = dense::Storage::f16, between = dense::Storage::f32;
+  double signal_peak = 65504, spectrum_peak = 65504;
+  /// On a GPU the size of the values is unknown. If set, kernels find the peak and scale the values so that
+  /// it is at most the peak above.
+  bool signal_found = false, spectrum_found = false;
+
+  dense::Storage source(Direction direction) const noexcept {
+    return direction == Direction::forward ? signal : spectrum;
+  }
+  dense::Storage target(Direction direction) const noexcept {
+    return direction == Direction::forward ? spectrum : signal;
+  }
+  double source_peak(Direction direction) const noexcept {
+    return direction == Direction::forward ? signal_peak : spectrum_peak;
+  }
+  bool source_found(Direction direction) const noexcept {
+    return direction == Direction::forward ? signal_found : spectrum_found;
+  }
+  /// Whether results, or values between steps, would overflow if the peak were not found.
+  bool needs_exponents(Direction direction) const noexcept {
+    return source_found(direction) &&
+           (target(direction) == dense::Storage::f16 || between == dense::Storage::f16);
+  }
+};
 
 }  // namespace sfft::detail

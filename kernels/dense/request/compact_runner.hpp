@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/dense/problem/compact_engine.hpp"
+#include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {

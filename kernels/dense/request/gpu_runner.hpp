@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "kernels/cuda/runtime/runtime.hpp"
-#include "kernels/dense/problem/gpu_engines.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/request/transfer.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"

@@ -13,6 +13,8 @@
 #include "sfft/dense_options.hpp"
 #include "sfft/error.hpp"
 
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
 namespace sfft::detail {
 
 /// A checked request for a plan.

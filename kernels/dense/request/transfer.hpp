@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {

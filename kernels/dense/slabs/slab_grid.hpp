@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 

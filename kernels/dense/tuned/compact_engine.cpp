@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tuned kernels for values stored in 16 bits: one executable for each direction.
-#include "kernels/dense/problem/compact_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 
 #include "kernels/base/half.hpp"
 #include "kernels/base/radices.hpp"
-#include "kernels/dense/problem/compact_engine.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "tests/support/compact.hpp"
 #include "tests/support/dense_device.hpp"
