@@ -11,7 +11,6 @@
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"

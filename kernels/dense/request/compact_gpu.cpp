@@ -16,7 +16,6 @@
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
 

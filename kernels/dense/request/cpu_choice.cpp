@@ -11,7 +11,6 @@
 #include "kernels/dense/request/choice.hpp"
 #include "kernels/dense/request/cpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
 

@@ -8,7 +8,7 @@
 
 #include "kernels/base/radices.hpp"
 #include "kernels/cuda/runtime/peers.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 
 namespace sfft::detail {
 

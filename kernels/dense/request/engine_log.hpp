@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/base/log.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 
 namespace sfft::detail {
 

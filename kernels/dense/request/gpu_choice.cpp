@@ -14,8 +14,6 @@
 #include "kernels/dense/tuned/search/quick_search.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
-#include "kernels/dense/wisdom/wisdom_cache.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
 

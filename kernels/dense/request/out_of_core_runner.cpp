@@ -15,7 +15,6 @@
 #include "kernels/dense/slabs/slab_grid.hpp"
 #include "kernels/dense/slabs/slab_model.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
 

@@ -12,7 +12,6 @@
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
 

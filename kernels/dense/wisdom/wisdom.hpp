@@ -10,7 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "sfft/dense_options.hpp"
+#include "kernels/base/user_cache.hpp"
+#include "kernels/dense/problem/problem.hpp"
 
 namespace sfft::detail {
 
@@ -28,6 +29,11 @@ struct WisdomProblem {
   std::int64_t batch = 1;
   friend auto operator<=>(const WisdomProblem&, const WisdomProblem&) = default;
 };
+
+/// Names a problem, for example "f32 c2c 1080x1920", or "f64 r2c 12x35 strided 64,1,1024" with the batch's
+/// stride last.
+template <class Real>
+WisdomProblem wisdom_problem(const DenseProblem& problem);
 
 struct WisdomEntry {
   std::string engine;     ///< dense::to_string(Engine)
@@ -88,5 +94,13 @@ class Wisdom {
   std::map<WisdomPlatform, Known> compared_;
   std::map<std::string, Known> shipped_;  ///< by device
 };
+
+/// Adds to `wisdom` what the cache knows about the problem, unless a measurement of it is known. `build` is
+/// what the kernels depend on in addition to the platform.
+void recall_wisdom(const UserCache& cache, const std::string& build, const WisdomPlatform& platform,
+                   const WisdomProblem& problem, Wisdom& wisdom);
+/// Adds the entry to `wisdom` and to the cache.
+void remember_wisdom(const UserCache& cache, const std::string& build, const WisdomPlatform& platform,
+                     const WisdomProblem& problem, const WisdomEntry& entry, Wisdom& wisdom);
 
 }  // namespace sfft::detail

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each value is the text of a wisdom file with one entry, checked as such. Measurements and quick comparisons
 // have different keys.
-#include "kernels/dense/wisdom/wisdom_cache.hpp"
-
 #include <fmt/format.h>
 
 #include "kernels/dense/wisdom/wisdom_text.hpp"

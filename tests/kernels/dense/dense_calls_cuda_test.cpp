@@ -5,7 +5,6 @@
 
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"

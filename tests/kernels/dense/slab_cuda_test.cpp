@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/dense/request/cuda_slabs.hpp"
-#include "kernels/dense/wisdom/wisdom_problem.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"

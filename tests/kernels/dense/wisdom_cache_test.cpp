@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that wisdom about single problems passes from process to process, and only where it is valid.
-#include "kernels/dense/wisdom/wisdom_cache.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <gtest/gtest.h>
 
