@@ -11,7 +11,7 @@
 #include "kernels/base/trace.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/engine_log.hpp"
-#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/request/several/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 #include "sfft/error.hpp"
 #include "sfft/workspace_access.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how a batch in host memory is cut into parts. Needs the CUDA toolkit to compile but no GPU to run.
-#include "kernels/dense/request/transfer.hpp"
+#include "kernels/dense/request/device/transfer.hpp"
 
 #include <gtest/gtest.h>
 

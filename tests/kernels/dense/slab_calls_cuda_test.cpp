@@ -2,7 +2,7 @@
 // Tests what plans over several GPUs refuse, and that failed allocations leave nothing behind.
 #include <gtest/gtest.h>
 
-#include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/request/several/cuda_slabs.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"

@@ -3,7 +3,7 @@
 // several times.
 #include <gtest/gtest.h>
 
-#include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/request/several/cuda_slabs.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_reference.hpp"

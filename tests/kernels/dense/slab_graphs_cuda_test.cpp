@@ -3,7 +3,7 @@
 // other, each more than once.
 #include <gtest/gtest.h>
 
-#include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/request/several/cuda_slabs.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"
 

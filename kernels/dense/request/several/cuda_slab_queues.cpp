@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/stages/exchange.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
-#include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/request/several/cuda_slabs.hpp"
 
 namespace sfft::detail {
 

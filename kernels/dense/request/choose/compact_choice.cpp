@@ -12,7 +12,7 @@
 #include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
-#include "kernels/dense/request/choice.hpp"
+#include "kernels/dense/request/choose/selection.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"

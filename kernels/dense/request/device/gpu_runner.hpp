@@ -8,8 +8,8 @@
 
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/request/device/transfer.hpp"
 #include "kernels/dense/request/runner.hpp"
-#include "kernels/dense/request/transfer.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 namespace sfft::detail {

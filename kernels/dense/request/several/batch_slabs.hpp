@@ -2,7 +2,7 @@
 // Runs a batch that several devices share, with arrays in their memory.
 #pragma once
 
-#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/request/several/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 
 namespace sfft::detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For rows and columns, groups are planes, so that a launch takes any number of planes. For lines across
 // planes, groups are blocks of neighbouring rows: all lines of a block are neighbours, for any row length.
-#include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/request/several/cuda_slabs.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <future>
 #include <optional>
 
-#include "kernels/dense/request/choice.hpp"
-#include "kernels/dense/request/gpu_runner.hpp"
+#include "kernels/dense/request/choose/selection.hpp"
+#include "kernels/dense/request/device/gpu_runner.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/quick_search.hpp"

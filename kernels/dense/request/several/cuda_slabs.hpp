@@ -13,8 +13,8 @@
 #include "kernels/cuda/runtime/graph.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
-#include "kernels/dense/request/several_devices.hpp"
-#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/request/several/several_devices.hpp"
+#include "kernels/dense/request/several/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_fft.hpp"
 #include "kernels/dense/tuned/line_kernels.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a batch rotate through up to three slots, each with a stream, device memory and page-locked
 // buffers. A single volume is transformed in phases while it is copied.
-#include "kernels/dense/request/transfer.hpp"
+#include "kernels/dense/request/device/transfer.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans the kernels of a transform in slabs: kernels for volumes or, without these, batched plans for planes
 // and cuFFT for the lines across planes.
-#include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/request/several/cuda_slabs.hpp"
 
 #include <algorithm>
 #include <set>

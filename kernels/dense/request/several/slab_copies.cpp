@@ -2,7 +2,7 @@
 // A slab of an array consists of rows of bytes at a pitch. A cut along the slowest dimension gives one row; a
 // cut along the next dimension gives one row per index of the slowest.
 #include "kernels/cuda/runtime/runtime.hpp"
-#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/request/several/slab_runner.hpp"
 
 namespace sfft::detail {
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "kernels/dense/cpu/stored_values.hpp"
-#include "kernels/dense/request/batch_threads.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
+#include "kernels/dense/request/host/batch_threads.hpp"
 
 namespace sfft::detail {
 

@@ -8,8 +8,8 @@
 
 #include "kernels/base/elapsed.hpp"
 #include "kernels/base/memory_budget.hpp"
-#include "kernels/dense/request/choice.hpp"
-#include "kernels/dense/request/cpu_runner.hpp"
+#include "kernels/dense/request/choose/selection.hpp"
+#include "kernels/dense/request/host/cpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 namespace sfft::detail {

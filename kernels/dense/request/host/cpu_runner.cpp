@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that transform separate signals of the batch have their own parts of the workspace. Strided signals
 // are packed there first.
-#include "kernels/dense/request/cpu_runner.hpp"
+#include "kernels/dense/request/host/cpu_runner.hpp"
 
 #include <algorithm>
 

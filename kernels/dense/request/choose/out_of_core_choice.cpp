@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether a transform exceeds the memory of its GPUs, and keeps measured shares in wisdom.
-#include "kernels/dense/request/out_of_core_runner.hpp"
+#include "kernels/dense/request/choose/out_of_core_choice.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 
 #include "kernels/dense/cpu/signal_group.hpp"
 #include "kernels/dense/problem/engine.hpp"
-#include "kernels/dense/request/batch_threads.hpp"
+#include "kernels/dense/request/host/batch_threads.hpp"
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {

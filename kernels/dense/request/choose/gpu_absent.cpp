@@ -3,7 +3,7 @@
 #include "kernels/dense/out_of_core/out_of_core_device.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
-#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/request/several/slab_runner.hpp"
 
 namespace sfft::detail {
 

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/spectrum/device_support.hpp"
 #include "kernels/cuda/spectrum/keep.hpp"
-#include "kernels/dense/request/gpu_runner.hpp"
+#include "kernels/dense/request/device/gpu_runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
 namespace sfft::detail {

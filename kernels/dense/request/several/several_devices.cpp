@@ -2,7 +2,7 @@
 // Uses the first devices of the list: for a batch as many as get a signal, for one transform in slabs the
 // number that is predicted to be fastest. A list that names a device twice is a test; its slabs use all
 // devices that get one.
-#include "kernels/dense/request/several_devices.hpp"
+#include "kernels/dense/request/several/several_devices.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A copy kernel converts signals that an engine does not read. Host arrays go through a DenseTransfer that is
 // created on first use.
-#include "kernels/dense/request/gpu_runner.hpp"
+#include "kernels/dense/request/device/gpu_runner.hpp"
 
 #include "kernels/dense/gpu/grid.hpp"
 

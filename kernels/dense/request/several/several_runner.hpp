@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/cuda/runtime/runtime.hpp"
-#include "kernels/dense/request/batch_slabs.hpp"
-#include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/request/several/batch_slabs.hpp"
+#include "kernels/dense/request/several/slab_runner.hpp"
 
 namespace sfft::detail {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch shared by several devices: each device runs a plan for its signals, without any exchange.
-#include "kernels/dense/request/batch_slabs.hpp"
+#include "kernels/dense/request/several/batch_slabs.hpp"
 
 #include <fmt/format.h>
 
-#include "kernels/dense/request/several_devices.hpp"
+#include "kernels/dense/request/several/several_devices.hpp"
 
 namespace sfft::detail {
 

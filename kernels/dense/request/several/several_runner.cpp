@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU memory is allocated on all devices before an array is touched, and kept for the next call.
-#include "kernels/dense/request/several_runner.hpp"
+#include "kernels/dense/request/several/several_runner.hpp"
 
 #include "kernels/cpu/platform/pool_loan.hpp"
-#include "kernels/dense/request/cuda_slabs.hpp"
-#include "kernels/dense/request/several_devices.hpp"
+#include "kernels/dense/request/several/cuda_slabs.hpp"
+#include "kernels/dense/request/several/several_devices.hpp"
 
 namespace sfft::detail {
 
