@@ -8,13 +8,7 @@
 #include "kernels/base/argument_checks.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/base/run_scope.hpp"
-#include "kernels/base/trace.hpp"
-#include "kernels/dense/problem/engine.hpp"
-#include "kernels/dense/request/call_checks.hpp"
-#include "kernels/dense/request/engine_log.hpp"
-#include "kernels/dense/request/runner.hpp"
-#include "sfft/error.hpp"
-#include "sfft/workspace_access.hpp"
+#include "sfft/dense_state.hpp"
 
 namespace sfft::dense {
 
@@ -33,38 +27,22 @@ void check_span(std::span<T> values, std::size_t expected, const char* what) {
 
 namespace detail {
 
-using sfft::detail::DenseProblem;
+using sfft::detail::Direction;
+using sfft::detail::FullCall;
 
 template <class Real>
-class Impl {
+class Impl final : public StateOf<FullCall> {
  public:
-  Impl(const Shape& grid, bool is_real, const Options& asked) : options(asked) {
-    sfft::detail::refuse_formats(options);
-    const sfft::detail::TraceRange range("dense: plan");
-    const sfft::detail::DenseRequest request = sfft::detail::make_request(grid, is_real, options);
-    problem = request.problem;
-    try {
-      choice = choose(request);
-    } catch (const std::bad_alloc&) {
-      throw Error(ErrorCode::out_of_memory,
-                  fmt::format("no memory to plan a transform of {}", grid.to_string()));
-    }
-    signal_points = static_cast<std::size_t>(total_points(problem));
-    spectrum_points = static_cast<std::size_t>(total_spectrum_points(problem));
-    span_points = static_cast<std::size_t>(sfft::detail::span_points(problem));
-    strided = !problem.contiguous();
-    workspace_bytes = choice.runner->workspace_bytes();
-    works_in_place = problem.real
-                         ? choice.runner->real_in_place() && sfft::detail::padded_for_spectrum(problem)
-                         : !strided;
-    sfft::detail::log_engine<Real>(problem, *choice.runner, choice.reason);
-  }
-
-  static sfft::detail::DenseChoice<Real> choose(const sfft::detail::DenseRequest& request) {
-    if (!sfft::detail::for_gpu(request.options)) return sfft::detail::choose_on_cpu<Real>(request);
-    if (auto pieces = sfft::detail::choose_out_of_core<Real>(request)) return std::move(*pieces);
-    return request.options.device.several() ? sfft::detail::choose_on_several<Real>(request)
-                                            : sfft::detail::choose_on_gpu<Real>(request);
+  explicit Impl(const sfft::detail::DenseRequest& request)
+      : StateOf(request.options, request.problem),
+        signal_points(static_cast<std::size_t>(total_points(problem))),
+        spectrum_points(static_cast<std::size_t>(total_spectrum_points(problem))),
+        span_points(static_cast<std::size_t>(sfft::detail::span_points(problem))),
+        strided(!problem.contiguous()) {
+    plan("dense: plan", [&] { return sfft::detail::choose<Real>(request); });
+    works_in_place =
+        problem.real ? runner->real_in_place() && sfft::detail::padded_for_spectrum(problem) : !strided;
+    log<Real>();
   }
 
   void check_type(ElementType type) const {
@@ -90,49 +68,78 @@ class Impl {
     sfft::detail::check_overlap(signals, span_points * element_bytes(type), spectra,
                                 spectrum_points * sizeof(std::complex<Real>), own_type && works_in_place);
   }
-  void check_device_call(const void* signals, ElementType type, const std::complex<Real>* spectra,
-                         std::span<std::byte> workspace) const {
-    sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
-    check_arrays(signals, type, spectra);
-    sfft::detail::check_device_alignment(signals, element_bytes(type), "signals");
-    sfft::detail::check_device_alignment(spectra, sizeof(*spectra), "spectra");
+  void check_device_call(const FullCall& call, std::span<std::byte> workspace) const {
+    const bool forward = call.direction == Direction::forward;
+    const void *const signals = forward ? call.from : call.to, *const spectra = forward ? call.to : call.from;
+    sfft::detail::check_queued(runner->on_gpu(), workspace, device_workspace_bytes);
+    check_arrays(signals, call.type, spectra);
+    sfft::detail::check_device_alignment(signals, element_bytes(call.type), "signals");
+    sfft::detail::check_device_alignment(spectra, sizeof(std::complex<Real>), "spectra");
   }
 
+  /// Checked calls, for run() and for enqueue().
+  FullCall forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra) const {
+    check_type(type);
+    check_span(spectra, spectrum_points, "spectrum");
+    check_arrays(signals, type, spectra.data());
+    return {Direction::forward, signals, type, spectra.data()};
+  }
   template <class T>
-  void inverse(std::span<const std::complex<Real>> spectrum, std::span<T> signal,
-               std::span<std::byte> workspace) const {
+  FullCall inverse(std::span<const std::complex<Real>> spectrum, std::span<T> signal) const {
     check_kind(std::is_same_v<T, Real>);
     check_span(spectrum, spectrum_points, "spectrum");
     check_span(signal, span_points, "signal");
     check_arrays(signal.data(), element_type_of<T>::value, spectrum.data());
-    const sfft::detail::TraceRange range("dense: inverse");
-    const sfft::detail::Scratch scratch(workspace, workspace_bytes);
-    sfft::detail::enter_stage("dense transform");
-    choice.runner->inverse(spectrum.data(), signal.data(), scratch.data());
+    return {Direction::inverse, spectrum.data(), element_type_of<T>::value, signal.data()};
+  }
+  FullCall forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+                   std::span<std::byte> workspace, CUstream_st* stream) const {
+    check_type(type);
+    const FullCall call{Direction::forward, signals, type, spectra, workspace.data(), stream};
+    check_device_call(call, workspace);
+    return call;
   }
   template <class T>
-  void enqueue_inverse(const std::complex<Real>* spectra, T* signals, std::span<std::byte> workspace,
-                       CUstream_st* stream) const {
+  FullCall inverse(const std::complex<Real>* spectra, T* signals, std::span<std::byte> workspace,
+                   CUstream_st* stream) const {
     check_kind(std::is_same_v<T, Real>);
-    check_device_call(signals, element_type_of<T>::value, spectra, workspace);
-    const sfft::detail::TraceRange range("dense: enqueue");
-    choice.runner->enqueue_inverse(spectra, signals, workspace.data(), stream);
+    const FullCall call{Direction::inverse, spectra, element_type_of<T>::value, signals,
+                        workspace.data(),   stream};
+    check_device_call(call, workspace);
+    return call;
   }
 
-  Options options;
-  DenseProblem problem;
-  sfft::detail::DenseChoice<Real> choice;
-  std::size_t signal_points = 0, spectrum_points = 0;
-  std::size_t span_points = 0;  ///< elements from the first to one past the last
-  std::size_t workspace_bytes = 0;
-  bool strided = false, works_in_place = false;
+  std::size_t signal_points, spectrum_points;
+  std::size_t span_points;  ///< elements from the first to one past the last
+  bool strided, works_in_place = false;
 };
+
+namespace {
+
+/// Runs a checked call in the caller's workspace, or in one of its own.
+void run(const char* name, const StateOf<FullCall>& plan, FullCall call, std::span<std::byte> workspace) {
+  const sfft::detail::TraceRange range(name);
+  const sfft::detail::Scratch scratch(workspace, plan.workspace_bytes);
+  sfft::detail::enter_stage("dense transform");
+  call.workspace = scratch.data();
+  plan.runner->run(call);
+}
+
+void enqueue(const StateOf<FullCall>& plan, const FullCall& call) {
+  const sfft::detail::TraceRange range("dense: enqueue");
+  plan.runner->enqueue(call);
+}
+
+}  // namespace
 
 }  // namespace detail
 
 template <class Real>
 Plan<Real>::Plan(const Shape& shape, Domain domain, const Options& options)
-    : impl_(std::make_shared<const detail::Impl<Real>>(shape, domain == Domain::real, options)) {}
+    : impl_(std::make_shared<const detail::Impl<Real>>(
+          sfft::detail::make_request(shape, domain == Domain::real, options))) {
+  state_ = impl_.get();
+}
 
 template <class Real>
 void Plan<Real>::forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
@@ -153,43 +160,33 @@ void Plan<Real>::forward(const SignalView& signal, std::span<std::complex<Real>>
 template <class Real>
 void Plan<Real>::forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
                          std::span<std::byte> workspace) const {
-  impl_->check_type(type);
-  check_span(spectra, impl_->spectrum_points, "spectrum");
-  impl_->check_arrays(signals, type, spectra.data());
-  const sfft::detail::TraceRange range("dense: forward");
-  const sfft::detail::Scratch scratch(workspace, impl_->workspace_bytes);
-  sfft::detail::enter_stage("dense transform");
-  impl_->choice.runner->forward(signals, type, spectra.data(), scratch.data());
+  detail::run("dense: forward", *impl_, impl_->forward(signals, type, spectra), workspace);
 }
-
 template <class Real>
 void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal,
                          std::span<std::byte> workspace) const {
-  impl_->inverse(spectrum, signal, workspace);
+  detail::run("dense: inverse", *impl_, impl_->inverse(spectrum, signal), workspace);
 }
 template <class Real>
 void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                          std::span<std::byte> workspace) const {
-  impl_->inverse(spectrum, signal, workspace);
+  detail::run("dense: inverse", *impl_, impl_->inverse(spectrum, signal), workspace);
 }
 
 template <class Real>
 void Plan<Real>::enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                                  std::span<std::byte> workspace, CUstream_st* stream) const {
-  impl_->check_type(type);
-  impl_->check_device_call(signals, type, spectra, workspace);
-  const sfft::detail::TraceRange range("dense: enqueue");
-  impl_->choice.runner->enqueue_forward(signals, type, spectra, workspace.data(), stream);
+  detail::enqueue(*impl_, impl_->forward(signals, type, spectra, workspace, stream));
 }
 template <class Real>
 void Plan<Real>::enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
                                  std::span<std::byte> workspace, CUstream_st* stream) const {
-  impl_->enqueue_inverse(spectra, signals, workspace, stream);
+  detail::enqueue(*impl_, impl_->inverse(spectra, signals, workspace, stream));
 }
 template <class Real>
 void Plan<Real>::enqueue_inverse(const std::complex<Real>* spectra, Real* signals,
                                  std::span<std::byte> workspace, CUstream_st* stream) const {
-  impl_->enqueue_inverse(spectra, signals, workspace, stream);
+  detail::enqueue(*impl_, impl_->inverse(spectra, signals, workspace, stream));
 }
 
 template <class Real>
@@ -199,48 +196,6 @@ std::size_t Plan<Real>::signal_points() const noexcept {
 template <class Real>
 std::size_t Plan<Real>::spectrum_points() const noexcept {
   return impl_->spectrum_points;
-}
-template <class Real>
-std::size_t Plan<Real>::workspace_bytes() const noexcept {
-  return impl_->workspace_bytes;
-}
-template <class Real>
-std::size_t Plan<Real>::device_workspace_bytes() const noexcept {
-  return impl_->choice.runner->device_workspace_bytes();
-}
-template <class Real>
-Workspace Plan<Real>::make_workspace() const {
-  return sfft::detail::make_dense_workspace(workspace_bytes(), device_workspace_bytes(),
-                                            options().device.gpu_number());
-}
-
-template <class Real>
-const Shape& Plan<Real>::shape() const noexcept {
-  return impl_->problem.shape;
-}
-template <class Real>
-Domain Plan<Real>::domain() const noexcept {
-  return impl_->problem.domain();
-}
-template <class Real>
-const Options& Plan<Real>::options() const noexcept {
-  return impl_->options;
-}
-template <class Real>
-Engine Plan<Real>::engine() const noexcept {
-  return impl_->choice.engine;
-}
-template <class Real>
-std::string Plan<Real>::engine_name() const {
-  return impl_->choice.runner->name();
-}
-template <class Real>
-std::string Plan<Real>::reason() const {
-  return impl_->choice.reason;
-}
-template <class Real>
-std::string Plan<Real>::explain() const {
-  return fmt::format("{}\n{}", reason(), impl_->choice.runner->explain());
 }
 
 template class Plan<float>;

@@ -22,7 +22,41 @@ namespace sfft::dense {
 namespace detail {
 template <class Real>
 class Impl;
-}
+class PlanState;
+
+/// What every dense plan says about itself.
+class SFFT_EXPORT AnyPlan {
+ public:
+  /// Extents of one transform.
+  const Shape& shape() const noexcept;
+  /// What the samples of signals are.
+  Domain domain() const noexcept;
+  /// The options of the constructor.
+  const Options& options() const noexcept;
+  Engine engine() const noexcept;   ///< the engine in use; of a SlabPlan, that within a slab
+  std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"
+  std::string reason() const;       ///< why this engine or, for several GPUs, why these; in one sentence
+  /// reason(), and what the plan does. For a transform that streams through the GPU in pieces: passes,
+  /// streams and shares, with predicted times and those of the last call. For several GPUs: what each does,
+  /// and the exchange. Of a CompactPlan: the formats and the predicted errors. Of a SelectivePlan: the
+  /// engine, what is kept, and whether the spectrum is stored.
+  std::string explain() const;
+
+ protected:
+  AnyPlan() noexcept = default;       ///< sets no state; the plan's constructor does
+  const PlanState* state_ = nullptr;  ///< a part of what the plan owns
+};
+
+/// A plan whose calls may use memory of the caller.
+class SFFT_EXPORT PlanWithWorkspace : public AnyPlan {
+ public:
+  std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
+  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
+  std::size_t device_workspace_bytes() const noexcept;
+  /// Memory for one call at a time, host and device part. Throws out_of_memory, device.
+  Workspace make_workspace() const;
+};
+}  // namespace detail
 
 /// Batches of one shape, real or complex samples. Layouts, row-major, one transform after another:
 /// | signal  | forward input      | forward output                        |
@@ -38,7 +72,7 @@ class Impl;
 /// whose last dimension is at least 4. The constructor throws backend_unavailable if this build or machine
 /// lacks the engine, or the engine lacks the shape.
 template <class Real>
-class SFFT_EXPORT Plan {
+class SFFT_EXPORT Plan : public detail::PlanWithWorkspace {
  public:
   /// `shape`: extents of one transform, slowest first. Throws invalid_argument,
   /// size_overflow, backend_unavailable, out_of_memory, device.
@@ -50,9 +84,6 @@ class SFFT_EXPORT Plan {
 
   std::size_t signal_points() const noexcept;    ///< batch × N
   std::size_t spectrum_points() const noexcept;  ///< forward output of the whole batch
-  std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
-  /// Memory for one call at a time, host and device part. Throws out_of_memory, device.
-  Workspace make_workspace() const;
 
   /// Transforms one signal of any element type (complex types only in a complex plan) into spectrum_points()
   /// values. Blocks. Needs a plan of batch 1 without strides. A region of a larger array is copied to
@@ -72,8 +103,6 @@ class SFFT_EXPORT Plan {
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                std::span<std::byte> workspace = {}) const;
 
-  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
-  std::size_t device_workspace_bytes() const noexcept;
   /// Like forward(), in GPU memory, for plans on a GPU. The work is ordered in `stream` (a cudaStream_t). The
   /// call returns at once, never allocates or synchronises, and can be captured into a graph. `signals` holds
   /// the batch in the plan's strides, in elements of `type`. Input and output must not overlap, but may be
@@ -87,19 +116,6 @@ class SFFT_EXPORT Plan {
   /// Like inverse() of real signals, in GPU memory; order and errors are those of enqueue_forward().
   void enqueue_inverse(const std::complex<Real>* spectra, Real* signals, std::span<std::byte> workspace,
                        CUstream_st* stream) const;
-
-  /// Extents of one transform.
-  const Shape& shape() const noexcept;
-  /// What the samples of signals are.
-  Domain domain() const noexcept;
-  /// The options of the constructor.
-  const Options& options() const noexcept;
-  Engine engine() const noexcept;   ///< the engine in use
-  std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"
-  std::string reason() const;       ///< why this engine, in one sentence
-  /// reason(), and what the plan does. For a transform that streams through the GPU in pieces: passes,
-  /// streams and shares, with predicted times and those of the last call.
-  std::string explain() const;
 
  private:
   std::shared_ptr<const detail::Impl<Real>> impl_;

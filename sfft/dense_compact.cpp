@@ -8,14 +8,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/base/log.hpp"
 #include "kernels/base/run_scope.hpp"
-#include "kernels/base/trace.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
-#include "kernels/dense/request/call_checks.hpp"
-#include "kernels/dense/request/compact_runner.hpp"
-#include "sfft/error.hpp"
-#include "sfft/workspace_access.hpp"
+#include "sfft/dense_state.hpp"
 
 namespace sfft::dense {
 
@@ -68,90 +63,105 @@ void check_scales(std::span<const CompactScale> scales, std::int64_t batch, cons
 
 namespace detail {
 
+using sfft::detail::CompactCall;
 using sfft::detail::CompactRequest;
 
-class CompactImpl {
+class CompactImpl final : public StateOf<CompactCall> {
  public:
-  CompactImpl(const Shape& shape, bool real, const Options& asked)
-      : options(asked), request(sfft::detail::make_compact_request(shape, real, asked)) {
-    const sfft::detail::TraceRange range("compact: plan");
-    try {
-      choice = sfft::detail::for_gpu(asked) ? sfft::detail::choose_compact_on_gpu(request)
-                                            : sfft::detail::choose_compact_on_cpu(request);
-    } catch (const std::bad_alloc&) {
-      throw Error(ErrorCode::out_of_memory,
-                  fmt::format("no memory to plan a transform of {}", shape.to_string()));
-    }
+  explicit CompactImpl(const CompactRequest& checked)
+      : StateOf(checked.dense.options, checked.dense.problem), request(checked) {
+    plan("compact: plan", [&] { return sfft::detail::choose_compact(request); });
     sfft::detail::log_decision("dense", [&] {
-      return fmt::format("compact {} {}, batch {}: {}: {}", real ? "r2c" : "c2c", shape.to_string(),
-                         request.dense.problem.batch, choice.runner->name(), choice.reason);
+      return fmt::format("compact {} {}, batch {}: {}: {}", problem.real ? "r2c" : "c2c",
+                         problem.shape.to_string(), problem.batch, runner->name(), reason);
     });
+  }
+
+  std::string explain() const override {
+    const Options::Formats& formats = options.formats;
+    return fmt::format("{}\n{} to {}, {} between steps; predicted errors {:.2g} forward, {:.2g} inverse",
+                       reason, to_string(formats.signal), to_string(formats.spectrum),
+                       to_string(formats.between), info(Direction::forward).predicted_error,
+                       info(Direction::inverse).predicted_error);
   }
 
   /// Real and imaginary parts of one transform.
   std::size_t parts(Direction direction, bool source) const noexcept {
-    const auto& problem = request.dense.problem;
     return static_cast<std::size_t>(source ? source_parts(problem, direction)
                                            : target_parts(problem, direction));
   }
   /// Bytes of the whole batch.
   std::size_t bytes(Direction direction, bool source) const noexcept {
     const Storage storage = source ? request.formats.source(direction) : request.formats.target(direction);
-    return static_cast<std::size_t>(request.dense.problem.batch) *
-           compact_bytes(parts(direction, source), storage);
+    return static_cast<std::size_t>(problem.batch) * compact_bytes(parts(direction, source), storage);
   }
 
-  void run(Direction direction, std::span<const std::byte> from, std::span<const CompactScale> from_scales,
-           std::span<std::byte> to, std::span<CompactScale> to_scales, std::span<std::byte> workspace) const {
+  /// Checked calls, for run() and for enqueue().
+  CompactCall host_call(Direction direction, std::span<const std::byte> from,
+                        std::span<const CompactScale> from_scales, std::span<std::byte> to,
+                        std::span<CompactScale> to_scales) const {
     const bool forward = direction == Direction::forward;
     check_array(from, bytes(direction, true), request.formats.source(direction),
                 forward ? "signal" : "spectrum");
     check_array(to, bytes(direction, false), request.formats.target(direction),
                 forward ? "spectrum" : "signal");
-    check_scales(from_scales, request.dense.problem.batch, "input");
+    check_scales(from_scales, problem.batch, "input");
     if (!to_scales.empty())
-      check_size(to_scales.size(), static_cast<std::size_t>(request.dense.problem.batch), "output", "scales");
+      check_size(to_scales.size(), static_cast<std::size_t>(problem.batch), "output", "scales");
     sfft::detail::check_overlap(from.data(), from.size(), to.data(), to.size(), false);
-    const sfft::detail::Scratch scratch(workspace, choice.runner->workspace_bytes());
-    choice.runner->run(direction, from.data(), from_scales.empty() ? nullptr : from_scales.data(), to.data(),
-                       to_scales.empty() ? nullptr : to_scales.data(), scratch.data());
+    CompactCall call{{direction, from.data()}};
+    call.to = to.data();
+    if (!from_scales.empty()) call.from_scales = from_scales.data();
+    if (!to_scales.empty()) call.to_scales = to_scales.data();
+    return call;
   }
-
-  void enqueue(Direction direction, const void* from, void* to, std::span<std::byte> workspace,
-               CUstream_st* stream, const sfft::detail::CompactExponents& exponents) const {
-    sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
-    check_device_array(from, request.formats.source(direction));
-    check_device_array(to, request.formats.target(direction));
-    sfft::detail::check_overlap(from, bytes(direction, true), to, bytes(direction, false), false);
-    if (exponents.output == nullptr && request.formats.needs_exponents(direction)) {
+  CompactCall device_call(CompactCall call, std::span<std::byte> workspace) const {
+    sfft::detail::check_queued(runner->on_gpu(), workspace, device_workspace_bytes);
+    check_device_array(call.from, request.formats.source(call.direction));
+    check_device_array(call.to, request.formats.target(call.direction));
+    sfft::detail::check_overlap(call.from, bytes(call.direction, true), call.to, bytes(call.direction, false),
+                                false);
+    if (call.to_exponents == nullptr && request.formats.needs_exponents(call.direction)) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("exponents of these results follow from the data: give `output_exponents`, "
                               "or set {} when planning",
-                              direction == Direction::forward ? "signal_peak" : "spectrum_peak"));
+                              call.direction == Direction::forward ? "signal_peak" : "spectrum_peak"));
     }
-    choice.runner->enqueue(direction, from, to, exponents, workspace.data(), stream);
+    call.workspace = workspace.data();
+    return call;
   }
 
   CompactPlan::Info info(Direction direction) const noexcept {
     const auto& formats = request.formats;
-    const double handovers = std::sqrt(choice.runner->handovers(direction));
-    const bool on_gpu = choice.runner->on_gpu();
+    const double handovers = std::sqrt(runner->handovers(direction));
+    const bool on_gpu = runner->on_gpu();
     return {std::hypot(sfft::detail::rounding_error(formats.target(direction)),
                        handovers * sfft::detail::rounding_error(formats.between),
-                       std::hypot(sfft::detail::arithmetic_error(request.dense.problem),
-                                  choice.runner->kernel_error())),
+                       std::hypot(sfft::detail::arithmetic_error(problem), runner->kernel_error())),
             on_gpu ? exponent_of(request, direction) : 0, on_gpu && formats.source_found(direction)};
   }
 
-  Options options;
   CompactRequest request;
-  sfft::detail::CompactChoice choice;
 };
+
+namespace {
+
+/// Runs a call in the caller's workspace, or in one of its own.
+void run(const CompactImpl& plan, CompactCall call, std::span<std::byte> workspace) {
+  const sfft::detail::Scratch scratch(workspace, plan.workspace_bytes);
+  call.workspace = scratch.data();
+  plan.runner->run(call);
+}
+
+}  // namespace
 
 }  // namespace detail
 
 CompactPlan::CompactPlan(const Shape& shape, Domain domain, const Options& options)
-    : impl_(std::make_shared<const detail::CompactImpl>(shape, domain == Domain::real, options)) {}
+    : impl_(std::make_shared<const detail::CompactImpl>(
+          sfft::detail::make_compact_request(shape, domain == Domain::real, options))) {
+  state_ = impl_.get();
+}
 
 std::size_t CompactPlan::signal_values() const noexcept {
   return impl_->parts(Direction::forward, true);
@@ -165,78 +175,51 @@ std::size_t CompactPlan::signal_bytes() const noexcept {
 std::size_t CompactPlan::spectrum_bytes() const noexcept {
   return impl_->bytes(Direction::forward, false);
 }
-std::size_t CompactPlan::workspace_bytes() const noexcept {
-  return impl_->choice.runner->workspace_bytes();
-}
 
 void CompactPlan::forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
                           std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
                           std::span<std::byte> workspace) const {
   const sfft::detail::TraceRange range("compact: forward");
   sfft::detail::enter_stage("dense transform");
-  impl_->run(Direction::forward, signals, signal_scales, spectra, spectrum_scales, workspace);
+  detail::run(*impl_, impl_->host_call(Direction::forward, signals, signal_scales, spectra, spectrum_scales),
+              workspace);
 }
 void CompactPlan::inverse(std::span<const std::byte> spectra, std::span<const CompactScale> spectrum_scales,
                           std::span<std::byte> signals, std::span<CompactScale> signal_scales,
                           std::span<std::byte> workspace) const {
   const sfft::detail::TraceRange range("compact: inverse");
   sfft::detail::enter_stage("dense transform");
-  impl_->run(Direction::inverse, spectra, spectrum_scales, signals, signal_scales, workspace);
+  detail::run(*impl_, impl_->host_call(Direction::inverse, spectra, spectrum_scales, signals, signal_scales),
+              workspace);
 }
 
-std::size_t CompactPlan::device_workspace_bytes() const noexcept {
-  return impl_->choice.runner->device_workspace_bytes();
-}
 void CompactPlan::enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
                                   CUstream_st* stream, const int* input_exponents,
                                   int* output_exponents) const {
   const sfft::detail::TraceRange range("compact: enqueue");
-  impl_->enqueue(Direction::forward, signals, spectra, workspace, stream,
-                 {input_exponents, output_exponents});
+  impl_->runner->enqueue(impl_->device_call({{Direction::forward, signals, {}, spectra, nullptr, stream},
+                                             nullptr,
+                                             nullptr,
+                                             input_exponents,
+                                             output_exponents},
+                                            workspace));
 }
 void CompactPlan::enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
                                   CUstream_st* stream, const int* input_exponents,
                                   int* output_exponents) const {
   const sfft::detail::TraceRange range("compact: enqueue");
-  impl_->enqueue(Direction::inverse, spectra, signals, workspace, stream,
-                 {input_exponents, output_exponents});
+  impl_->runner->enqueue(impl_->device_call({{Direction::inverse, spectra, {}, signals, nullptr, stream},
+                                             nullptr,
+                                             nullptr,
+                                             input_exponents,
+                                             output_exponents},
+                                            workspace));
 }
 CompactPlan::Info CompactPlan::forward_info() const noexcept {
   return impl_->info(Direction::forward);
 }
 CompactPlan::Info CompactPlan::inverse_info() const noexcept {
   return impl_->info(Direction::inverse);
-}
-
-Workspace CompactPlan::make_workspace() const {
-  return sfft::detail::make_dense_workspace(workspace_bytes(), device_workspace_bytes(),
-                                            options().device.gpu_number());
-}
-
-const Shape& CompactPlan::shape() const noexcept {
-  return impl_->request.dense.problem.shape;
-}
-Domain CompactPlan::domain() const noexcept {
-  return impl_->request.dense.problem.domain();
-}
-const Options& CompactPlan::options() const noexcept {
-  return impl_->options;
-}
-Engine CompactPlan::engine() const noexcept {
-  return impl_->choice.engine;
-}
-std::string CompactPlan::engine_name() const {
-  return impl_->choice.runner->name();
-}
-std::string CompactPlan::reason() const {
-  return impl_->choice.reason;
-}
-std::string CompactPlan::explain() const {
-  const Options::Formats& formats = options().formats;
-  return fmt::format("{}\n{} to {}, {} between steps; predicted errors {:.2g} forward, {:.2g} inverse",
-                     reason(), to_string(formats.signal), to_string(formats.spectrum),
-                     to_string(formats.between), forward_info().predicted_error,
-                     inverse_info().predicted_error);
 }
 
 namespace {

@@ -21,7 +21,7 @@ class CompactImpl;
 /// of the data (on GPUs: up to the peak). NaN and infinity spoil only the transform that contains them.
 /// Immutable; copies share their data, and a move is a copy. Execution is thread-safe with one workspace per
 /// concurrent call. Throws as Plan does.
-class SFFT_EXPORT CompactPlan {
+class SFFT_EXPORT CompactPlan : public detail::PlanWithWorkspace {
  public:
   /// What is known about transforms of one direction before they run.
   struct Info {
@@ -50,9 +50,6 @@ class SFFT_EXPORT CompactPlan {
   std::size_t spectrum_values() const noexcept;  ///< real and imaginary parts of one spectrum
   std::size_t signal_bytes() const noexcept;     ///< bytes of the whole batch
   std::size_t spectrum_bytes() const noexcept;   ///< bytes of the whole batch
-  std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
-  /// Memory for one call at a time, host and device part. Throws out_of_memory, device.
-  Workspace make_workspace() const;
 
   /// For CPU plans; other plans throw backend_unavailable. Arrays are in host memory and must not
   /// overlap. There is one scale per transform. Without input scales the exponents are 0 and the
@@ -67,8 +64,6 @@ class SFFT_EXPORT CompactPlan {
                std::span<std::byte> signals, std::span<CompactScale> signal_scales,
                std::span<std::byte> workspace = {}) const;
 
-  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
-  std::size_t device_workspace_bytes() const noexcept;
   /// Like forward(), in GPU memory, for plans on a GPU; ordered in `stream` as
   /// Plan::enqueue_forward() is. `input_exponents`: one per transform, in GPU memory; null: all are 0.
   /// `output_exponents`, in GPU memory, receives one per transform: Info::exponent, plus the input's own,
@@ -86,17 +81,6 @@ class SFFT_EXPORT CompactPlan {
                        int* output_exponents = nullptr) const;
   Info forward_info() const noexcept;  ///< about forward transforms
   Info inverse_info() const noexcept;  ///< about inverse transforms
-
-  /// Extents of one transform.
-  const Shape& shape() const noexcept;
-  /// What the samples of signals are.
-  Domain domain() const noexcept;
-  /// The options of the constructor.
-  const Options& options() const noexcept;
-  Engine engine() const noexcept;   ///< the engine in use
-  std::string engine_name() const;  ///< as Plan::engine_name()
-  std::string reason() const;       ///< why this engine, in one sentence
-  std::string explain() const;      ///< the reason, the formats, and the predicted errors
 
  private:
   std::shared_ptr<const detail::CompactImpl> impl_;

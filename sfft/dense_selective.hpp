@@ -25,7 +25,7 @@ class SelectiveImpl;
 /// plans, also u8 and u16. Immutable; copies share their data, and a move is a copy. Execution is
 /// thread-safe. Throws as Plan does.
 template <class Real>
-class SFFT_EXPORT SelectivePlan {
+class SFFT_EXPORT SelectivePlan : public detail::PlanWithWorkspace {
  public:
   /// Shares the data; never throws.
   SelectivePlan(const SelectivePlan&) noexcept = default;  // declared, so that a move is a copy
@@ -53,10 +53,6 @@ class SFFT_EXPORT SelectivePlan {
   /// `values`: batch × support, in support order. Blocks. Throws invalid_argument for a plan made by above().
   void forward_at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const;
 
-  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
-  std::size_t device_workspace_bytes() const noexcept;
-  /// Memory for one enqueued call at a time; calls of host memory need none. Throws out_of_memory, device.
-  Workspace make_workspace() const;
   /// The same in GPU memory, for plans on a GPU, ordered in `stream` as Plan::enqueue_forward() is. `signals`
   /// are aligned to two elements.
   void enqueue_above(const void* signals, ElementType type, Real magnitude,
@@ -67,21 +63,12 @@ class SFFT_EXPORT SelectivePlan {
                   std::span<std::byte> workspace, CUstream_st* stream) const;
 
   bool stores_spectrum() const noexcept;  ///< whether a call stores the whole spectrum in its workspace
-  /// Extents of one transform.
-  const Shape& shape() const noexcept;
-  /// What the samples of signals are.
-  Domain domain() const noexcept;
-  /// The options of the constructor.
-  const Options& options() const noexcept;
-  /// The engine in use.
-  Engine engine() const noexcept;
-  /// As Plan::engine_name().
-  std::string engine_name() const;
-  std::string explain() const;  ///< the engine, what is kept, and whether the spectrum is stored
 
  private:
   template <class Impl>  // so that the explicit instantiations do not export it
-  explicit SelectivePlan(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  explicit SelectivePlan(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {
+    state_ = impl_.get();
+  }
   std::shared_ptr<const detail::SelectiveImpl<Real>> impl_;
 };
 

@@ -8,35 +8,37 @@
 #include <vector>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/trace.hpp"
-#include "kernels/dense/request/call_checks.hpp"
-#include "kernels/dense/request/engine_log.hpp"
 #include "kernels/dense/request/several/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
-#include "sfft/error.hpp"
+#include "sfft/dense_state.hpp"
 #include "sfft/workspace_access.hpp"
 
 namespace sfft::dense {
 
 namespace detail {
 
+using sfft::detail::Direction;
 using sfft::detail::SlabCall;
 
 template <class Real>
-class SlabImpl {
+class SlabImpl final : public StateOf<SlabCall> {
  public:
-  SlabImpl(const Shape& shape, bool real, const Options& asked)
-      : options(asked),
-        request(checked(shape, real, asked)),
-        spectrum(sfft::detail::spectrum_shape(shape, real)) {
-    const sfft::detail::TraceRange range("slabs: plan");
-    runner = sfft::detail::make_slab_runner<Real>(request);
-    sfft::detail::log_engine<Real>(request.problem, *runner, runner->reason());
+  explicit SlabImpl(const sfft::detail::DenseRequest& request)
+      : StateOf(request.options, request.problem),
+        spectrum(sfft::detail::spectrum_shape(problem.shape, problem.real)) {
+    plan("slabs: plan", [&] {
+      sfft::detail::DistributedChoice choice = sfft::detail::choose_distributed<Real>(request);
+      signal_slabs = std::move(choice.signals);
+      spectrum_slabs = std::move(choice.spectra);
+      slab_workspace_bytes = std::move(choice.workspace_bytes);
+      return sfft::detail::Choice<SlabCall>(std::move(choice));
+    });
+    log<Real>();
   }
 
   template <class Pointer>
   void check_arrays(std::span<Pointer const> arrays, const char* what) const {
-    const std::size_t slabs = runner->signal_slabs().size();
+    const std::size_t slabs = signal_slabs.size();
     if (arrays.size() != slabs)
       throw Error(ErrorCode::shape_mismatch,
                   fmt::format("there are {} {}, this plan has {} slabs", arrays.size(), what, slabs));
@@ -46,16 +48,15 @@ class SlabImpl {
   void check_type(ElementType type) const {
     if (element_bytes(type) == 0)
       throw Error(ErrorCode::invalid_argument, "the signal's element type is unknown");
-    if (request.problem.real && is_complex(type))
+    if (problem.real && is_complex(type))
       throw Error(ErrorCode::type_mismatch,
                   fmt::format("{} signals for a real plan: make the plan complex", sfft::to_string(type)));
   }
   void check_kind(bool wants_real) const {
-    if (request.problem.real != wants_real)
+    if (problem.real != wants_real)
       throw Error(ErrorCode::type_mismatch,
-                  request.problem.real
-                      ? "the plan is for real signals: give enqueue_inverse() real values"
-                      : "the plan is for complex signals: give enqueue_inverse() complex ones");
+                  problem.real ? "the plan is for real signals: give enqueue_inverse() real values"
+                               : "the plan is for complex signals: give enqueue_inverse() complex ones");
   }
   /// Checks the arrays of each slab's signals and spectra.
   template <class Signal, class Spectrum>
@@ -65,14 +66,13 @@ class SlabImpl {
       sfft::detail::check_device_alignment(signals[s], element_bytes(type), "signals");
       sfft::detail::check_device_alignment(spectra[s], sizeof(std::complex<Real>), "spectra");
       sfft::detail::check_overlap(
-          signals[s], static_cast<std::size_t>(runner->signal_slabs()[s].points()) * element_bytes(type),
-          spectra[s],
-          static_cast<std::size_t>(runner->spectrum_slabs()[s].points()) * sizeof(std::complex<Real>), false);
+          signals[s], static_cast<std::size_t>(signal_slabs[s].points()) * element_bytes(type), spectra[s],
+          static_cast<std::size_t>(spectrum_slabs[s].points()) * sizeof(std::complex<Real>), false);
     }
   }
   std::vector<std::byte*> checked_workspaces(std::span<const std::span<std::byte>> workspaces,
                                              std::span<CUstream_st* const> streams) const {
-    const std::size_t slabs = runner->signal_slabs().size();
+    const std::size_t slabs = signal_slabs.size();
     if (workspaces.size() != slabs || streams.size() != slabs) {
       throw Error(ErrorCode::shape_mismatch,
                   fmt::format("there are {} workspaces and {} streams, this plan has {} slabs",
@@ -80,76 +80,86 @@ class SlabImpl {
     }
     std::vector<std::byte*> data;
     for (std::size_t s = 0; s < slabs; ++s) {
-      sfft::detail::check_workspace(workspaces[s], runner->workspace_bytes(s), 256,
-                                    "device_workspace_bytes()");
+      sfft::detail::check_workspace(workspaces[s], slab_workspace_bytes[s], 256, "device_workspace_bytes()");
       data.push_back(workspaces[s].data());
     }
     return data;
+  }
+  template <class From, class To>
+  void enqueue(Direction direction, std::span<From const> from, ElementType type, std::span<To const> to,
+               std::span<const std::span<std::byte>> workspaces,
+               std::span<CUstream_st* const> streams) const {
+    const std::vector<std::byte*> memory = checked_workspaces(workspaces, streams);
+    const std::vector<const void*> inputs(from.begin(), from.end());
+    const std::vector<void*> results(to.begin(), to.end());
+    const sfft::detail::TraceRange range("slabs: enqueue");
+    runner->enqueue({direction, inputs, type, results, memory, streams});
   }
   template <class T>
   void inverse(std::span<const std::complex<Real>* const> spectra, std::span<T* const> signals,
                std::span<const std::span<std::byte>> workspaces,
                std::span<CUstream_st* const> streams) const {
+    constexpr ElementType kType = element_type_of<T>::value;
     check_kind(std::is_same_v<T, Real>);
     check_arrays(spectra, "spectra");
     check_arrays(signals, "signals");
-    check_apart(signals, element_type_of<T>::value, spectra);
-    const std::vector<std::byte*> memory = checked_workspaces(workspaces, streams);
-    const std::vector<void*> to(signals.begin(), signals.end());
-    const sfft::detail::TraceRange range("slabs: enqueue");
-    runner->enqueue_inverse(spectra, to, SlabCall{memory, streams});
+    check_apart(signals, kType, spectra);
+    enqueue(Direction::inverse, spectra, kType, signals, workspaces, streams);
   }
   static void check_whole(const void* whole) {
     if (whole == nullptr) throw Error(ErrorCode::invalid_argument, "the whole array is null");
   }
 
-  Options options;
-  sfft::detail::DenseRequest request;
-  Shape spectrum;
-  std::unique_ptr<const sfft::detail::SlabRunner<Real>> runner;
-
- private:
-  static sfft::detail::DenseRequest checked(const Shape& shape, bool real, const Options& options) {
-    if (options.device.backend() != Backend::cuda) {
-      throw Error(ErrorCode::invalid_argument,
-                  "a SlabPlan needs the GPUs to run on: set Options::device to Device::gpus({...})");
-    }
-    if (options.device_memory || options.host_share) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          "a SlabPlan's arrays are in GPU memory: leave device_memory and host_share as they are, or use "
-          "Plan for arrays that go through the GPUs in pieces");
-    }
-    sfft::detail::refuse_formats(options);
-    sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
-    if (!request.problem.contiguous()) {
-      throw Error(ErrorCode::backend_unavailable,
-                  "a SlabPlan takes contiguous signals: leave the strides at 0, or use Plan for host memory");
-    }
-    return request;
-  }
+  Shape spectrum;  ///< extents of one spectrum
+  std::vector<Slab> signal_slabs, spectrum_slabs;
+  std::vector<std::size_t> slab_workspace_bytes;
 };
+
+namespace {
+
+sfft::detail::DenseRequest slab_request(const Shape& shape, Domain domain, const Options& options) {
+  if (options.device.backend() != Backend::cuda) {
+    throw Error(ErrorCode::invalid_argument,
+                "a SlabPlan needs the GPUs to run on: set Options::device to Device::gpus({...})");
+  }
+  if (options.device_memory || options.host_share) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "a SlabPlan's arrays are in GPU memory: leave device_memory and host_share as they are, or use "
+        "Plan for arrays that go through the GPUs in pieces");
+  }
+  sfft::detail::DenseRequest request = sfft::detail::make_request(shape, domain == Domain::real, options);
+  if (!request.problem.contiguous()) {
+    throw Error(ErrorCode::backend_unavailable,
+                "a SlabPlan takes contiguous signals: leave the strides at 0, or use Plan for host memory");
+  }
+  return request;
+}
+
+}  // namespace
 
 }  // namespace detail
 
 template <class Real>
 SlabPlan<Real>::SlabPlan(const Shape& shape, Domain domain, const Options& options)
-    : impl_(std::make_shared<const detail::SlabImpl<Real>>(shape, domain == Domain::real, options)) {}
+    : impl_(std::make_shared<const detail::SlabImpl<Real>>(detail::slab_request(shape, domain, options))) {
+  state_ = impl_.get();
+}
 
 template <class Real>
 std::span<const Slab> SlabPlan<Real>::signal_slabs() const noexcept {
-  return impl_->runner->signal_slabs();
+  return impl_->signal_slabs;
 }
 template <class Real>
 std::span<const Slab> SlabPlan<Real>::spectrum_slabs() const noexcept {
-  return impl_->runner->spectrum_slabs();
+  return impl_->spectrum_slabs;
 }
 template <class Real>
 std::size_t SlabPlan<Real>::device_workspace_bytes(std::size_t slab) const {
   if (slab >= signal_slabs().size())
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("there is no slab {}: this plan has {}", slab, signal_slabs().size()));
-  return impl_->runner->workspace_bytes(slab);
+  return impl_->slab_workspace_bytes[slab];
 }
 
 template <class Real>
@@ -161,9 +171,7 @@ void SlabPlan<Real>::enqueue_forward(std::span<const void* const> signals, Eleme
   impl_->check_arrays(signals, "signals");
   impl_->check_arrays(spectra, "spectra");
   impl_->check_apart(signals, type, spectra);
-  const std::vector<std::byte*> memory = impl_->checked_workspaces(workspaces, streams);
-  const sfft::detail::TraceRange range("slabs: enqueue");
-  impl_->runner->enqueue_forward(signals, type, spectra, sfft::detail::SlabCall{memory, streams});
+  impl_->enqueue(detail::Direction::forward, signals, type, spectra, workspaces, streams);
 }
 template <class Real>
 void SlabPlan<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
@@ -185,14 +193,14 @@ void SlabPlan<Real>::scatter_signal(const void* whole, ElementType type, std::sp
   impl_->check_type(type);
   impl_->check_whole(whole);
   impl_->check_arrays(slabs, "slabs");
-  sfft::detail::copy_to_slabs(whole, shape(), element_bytes(type), impl_->runner->signal_slabs(), slabs);
+  sfft::detail::copy_to_slabs(whole, shape(), element_bytes(type), impl_->signal_slabs, slabs);
 }
 template <class Real>
 void SlabPlan<Real>::gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const {
   impl_->check_type(type);
   impl_->check_whole(whole);
   impl_->check_arrays(slabs, "slabs");
-  sfft::detail::copy_from_slabs(whole, shape(), element_bytes(type), impl_->runner->signal_slabs(), slabs);
+  sfft::detail::copy_from_slabs(whole, shape(), element_bytes(type), impl_->signal_slabs, slabs);
 }
 template <class Real>
 void SlabPlan<Real>::scatter_spectrum(const std::complex<Real>* whole,
@@ -200,8 +208,8 @@ void SlabPlan<Real>::scatter_spectrum(const std::complex<Real>* whole,
   impl_->check_whole(whole);
   impl_->check_arrays(slabs, "slabs");
   const std::vector<void*> parts(slabs.begin(), slabs.end());
-  sfft::detail::copy_to_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>),
-                              impl_->runner->spectrum_slabs(), parts);
+  sfft::detail::copy_to_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>), impl_->spectrum_slabs,
+                              parts);
 }
 template <class Real>
 void SlabPlan<Real>::gather_spectrum(std::span<const std::complex<Real>* const> slabs,
@@ -209,8 +217,8 @@ void SlabPlan<Real>::gather_spectrum(std::span<const std::complex<Real>* const> 
   impl_->check_whole(whole);
   impl_->check_arrays(slabs, "slabs");
   const std::vector<const void*> parts(slabs.begin(), slabs.end());
-  sfft::detail::copy_from_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>),
-                                impl_->runner->spectrum_slabs(), parts);
+  sfft::detail::copy_from_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>), impl_->spectrum_slabs,
+                                parts);
 }
 
 template <class Real>
@@ -220,35 +228,6 @@ std::vector<Workspace> SlabPlan<Real>::make_workspaces() const {
   for (std::size_t i = 0; i < slabs.size(); ++i)
     workspaces.push_back(sfft::detail::make_dense_workspace(0, device_workspace_bytes(i), slabs[i].gpu));
   return workspaces;
-}
-
-template <class Real>
-const Shape& SlabPlan<Real>::shape() const noexcept {
-  return impl_->request.problem.shape;
-}
-template <class Real>
-Domain SlabPlan<Real>::domain() const noexcept {
-  return impl_->request.problem.domain();
-}
-template <class Real>
-const Options& SlabPlan<Real>::options() const noexcept {
-  return impl_->options;
-}
-template <class Real>
-Engine SlabPlan<Real>::engine() const noexcept {
-  return impl_->runner->engine();
-}
-template <class Real>
-std::string SlabPlan<Real>::engine_name() const {
-  return impl_->runner->name();
-}
-template <class Real>
-std::string SlabPlan<Real>::reason() const {
-  return impl_->runner->reason();
-}
-template <class Real>
-std::string SlabPlan<Real>::explain() const {
-  return fmt::format("{}\n{}", reason(), impl_->runner->explain());
 }
 
 template class SlabPlan<float>;

@@ -28,7 +28,7 @@ class SlabImpl;
 /// uses fewer GPUs than named if more are predicted to be slower or would have nothing to do; explain() says
 /// so. Immutable; copies share their data, and a move is a copy.
 template <class Real>
-class SFFT_EXPORT SlabPlan {
+class SFFT_EXPORT SlabPlan : public detail::AnyPlan {
  public:
   /// Throws invalid_argument (a device that is not a GPU, device_memory, host_share), backend_unavailable (a
   /// GPU that is missing, a single 1D transform), out_of_memory (slabs that do not fit on a GPU).
@@ -79,17 +79,6 @@ class SFFT_EXPORT SlabPlan {
   void scatter_spectrum(const std::complex<Real>* whole, std::span<std::complex<Real>* const> slabs) const;
   /// The reverse of scatter_spectrum().
   void gather_spectrum(std::span<const std::complex<Real>* const> slabs, std::complex<Real>* whole) const;
-
-  /// Extents of one transform.
-  const Shape& shape() const noexcept;
-  /// What the samples of signals are.
-  Domain domain() const noexcept;
-  /// The options of the constructor.
-  const Options& options() const noexcept;
-  Engine engine() const noexcept;   ///< the engine of the transforms within a slab
-  std::string engine_name() const;  ///< as Plan::engine_name()
-  std::string reason() const;       ///< why these GPUs, in one sentence
-  std::string explain() const;      ///< the reason, what each GPU does, the exchange, predicted times
 
  private:
   std::shared_ptr<const detail::SlabImpl<Real>> impl_;

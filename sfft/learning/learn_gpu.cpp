@@ -10,7 +10,7 @@
 #include "sfft/learning/learning.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
-#include "kernels/dense/request/device/gpu_runner.hpp"
+#include "kernels/dense/request/choose/gpu_choice.hpp"
 #include "sfft/learning/device_learning.hpp"
 #endif
 

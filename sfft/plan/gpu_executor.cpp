@@ -14,7 +14,7 @@
 #include "kernels/cuda/stages/pack.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
-#include "kernels/dense/request/device/gpu_runner.hpp"
+#include "kernels/dense/request/choose/gpu_choice.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/device_dense_path.hpp"

@@ -8,7 +8,7 @@
 
 #include "bench/known_signals.hpp"
 #include "kernels/dense/problem/problem.hpp"
-#include "kernels/dense/request/device/gpu_runner.hpp"
+#include "kernels/dense/request/choose/gpu_choice.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/discover.hpp"

@@ -60,6 +60,8 @@ class SlabMemory {
   std::vector<void*> places() const { return {signals_.begin(), signals_.end()}; }
   std::span<Value* const> spectra() const { return spectra_; }
   std::vector<const Value*> results() const { return {spectra_.begin(), spectra_.end()}; }
+  std::vector<const void*> spectrum_inputs() const { return {spectra_.begin(), spectra_.end()}; }
+  std::vector<void*> spectrum_places() const { return {spectra_.begin(), spectra_.end()}; }
   std::span<const std::span<std::byte>> workspaces() const { return workspaces_; }
   std::vector<std::byte*> workspace_data() const {
     std::vector<std::byte*> data;

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "kernels/base/radices.hpp"
-#include "kernels/dense/request/compact_runner.hpp"
+#include "kernels/dense/request/request.hpp"
 
 namespace sfft::detail {
 
@@ -72,7 +72,7 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
                 "compact signals are contiguous: leave the strides at 0, or use dense::Plan");
   }
   CompactRequest request{
-      make_request(shape, real, options),
+      make_request_with_formats(shape, real, options),
       {formats.signal, formats.spectrum, formats.between, peak_of(formats.signal_peak, formats.signal),
        peak_of(formats.spectrum_peak, formats.spectrum),
        formats.signal != Storage::f16 && !formats.signal_peak,

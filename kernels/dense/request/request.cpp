@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the options and the calls of every dense plan.
+// Arguments are checked before anything is allocated.
+#include "kernels/dense/request/request.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 #include "kernels/base/host_resources.hpp"
 #include "kernels/base/smooth.hpp"
 #include "kernels/dense/cpu/two_pass_fft.hpp"
-#include "kernels/dense/request/call_checks.hpp"
-#include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
 
@@ -79,6 +79,14 @@ void check_memory(const DenseProblem& problem, const dense::Options& options) {
 }  // namespace
 
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options) {
+  if (options.formats != dense::Options::Formats{}) {
+    throw Error(ErrorCode::invalid_argument,
+                "Options::formats is for dense::CompactPlan: leave it out, or make such a plan");
+  }
+  return make_request_with_formats(shape, real, options);
+}
+
+DenseRequest make_request_with_formats(const Shape& shape, bool real, const dense::Options& options) {
   check_enumerators(options);
   DenseRequest request{make_problem(shape, real, options), scales_of(options.normalization, shape.points()),
                        options};
@@ -114,13 +122,6 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
   }
   check_memory(request.problem, request.options);
   return request;
-}
-
-void refuse_formats(const dense::Options& options) {
-  if (options.formats != dense::Options::Formats{}) {
-    throw Error(ErrorCode::invalid_argument,
-                "Options::formats is for dense::CompactPlan: leave it out, or make such a plan");
-  }
 }
 
 void refuse_several(const DenseRequest& request, const char* plan) {

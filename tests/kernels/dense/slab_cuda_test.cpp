@@ -180,8 +180,9 @@ void check_slots(const Shape& shape, bool real, const std::vector<int>& devices,
   const void* whole = real ? static_cast<const void*>(reals.data()) : samples.data();
   detail::copy_to_slabs(whole, shape, element_bytes(own), slabs.signal_slabs(), memory.places());
   const auto workspaces = memory.workspace_data();
-  const detail::SlabCall call{workspaces, memory.streams()};
-  for (int i = 0; i < 3; ++i) slabs.enqueue_forward(memory.inputs(), own, memory.spectra(), call);
+  for (int i = 0; i < 3; ++i)
+    slabs.enqueue({detail::Direction::forward, memory.inputs(), own, memory.spectrum_places(), workspaces,
+                   memory.streams()});
   memory.finish();
   const ComplexSignal sums =
       real ? expected_spectra(reals, shape, true) : expected_spectra(samples, shape, false);
@@ -196,7 +197,9 @@ void check_slots(const Shape& shape, bool real, const std::vector<int>& devices,
   if (packed) {
     EXPECT_GE(relative_l2(result, sums), 1e-6) << "nothing was packed";
   }
-  for (int i = 0; i < 3; ++i) slabs.enqueue_inverse(results, memory.places(), call);
+  for (int i = 0; i < 3; ++i)
+    slabs.enqueue({detail::Direction::inverse, memory.spectrum_inputs(), own, memory.places(), workspaces,
+                   memory.streams()});
   memory.finish();
   std::vector<Value> again(points);
   std::vector<Real> again_real(points);
@@ -246,9 +249,9 @@ void check_captured(const Shape& shape, const std::vector<int>& devices, bool st
   SlabMemory<float, Value> memory(slabs.signal_slabs(), slabs.spectrum_slabs(),
                                   [&](std::size_t s) { return slabs.workspace_bytes(s); });
   const auto workspaces = memory.workspace_data();
-  const detail::SlabCall call{workspaces, memory.streams()};
   const auto forward = [&] {
-    slabs.enqueue_forward(memory.inputs(), ElementType::c64, memory.spectra(), call);
+    slabs.enqueue({detail::Direction::forward, memory.inputs(), ElementType::c64, memory.spectrum_places(),
+                   workspaces, memory.streams()});
   };
   const auto results = memory.results();
   const std::vector<const void*> parts(results.begin(), results.end());

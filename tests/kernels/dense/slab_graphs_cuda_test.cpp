@@ -36,9 +36,10 @@ void check(const Shape& shape, const std::vector<int>& devices, const detail::Sl
   // All calls run in the streams of the first, whose order separates them, and the host waits for none.
   const Memory& first = *arrays[0];
   const auto workspaces = first.workspace_data();
-  const detail::SlabCall call{workspaces, first.streams()};
+  constexpr ElementType kType = element_type_of<Sample>::value;
   for (const std::size_t i : {0, 0, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 0})
-    slabs.enqueue_forward(arrays[i]->inputs(), element_type_of<Sample>::value, arrays[i]->spectra(), call);
+    slabs.enqueue({detail::Direction::forward, arrays[i]->inputs(), kType, arrays[i]->spectrum_places(),
+                   workspaces, first.streams()});
   first.finish();
   const double bound = 4 * fft_bound<Real>(static_cast<double>(points));
   for (std::size_t i = 0; i < kArrays; ++i) {
@@ -53,7 +54,8 @@ void check(const Shape& shape, const std::vector<int>& devices, const detail::Sl
   // Each spectrum is transformed back into the next signal's memory, and then forward again.
   for (int times = 0; times < 2; ++times)
     for (std::size_t i = 0; i < kArrays; ++i)
-      slabs.enqueue_inverse(arrays[i]->results(), arrays[(i + 1) % kArrays]->places(), call);
+      slabs.enqueue({detail::Direction::inverse, arrays[i]->spectrum_inputs(), kType,
+                     arrays[(i + 1) % kArrays]->places(), workspaces, first.streams()});
   first.finish();
   for (std::size_t i = 0; i < kArrays; ++i) {
     std::vector<Sample> again(points);

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/dense/request/runner.hpp"
+#include "kernels/dense/request/request.hpp"
 #include "sfft/dense_compact.hpp"
 #include "sfft/dense_selective.hpp"
 #include "sfft/dense_slabs.hpp"

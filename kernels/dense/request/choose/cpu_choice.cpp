@@ -37,7 +37,7 @@ std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, co
 
 /// Microseconds of a forward transform of the batch.
 template <class Real>
-double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem) {
+double measured_us(const Runner<FullCall>& runner, const DenseProblem& problem) {
   const std::size_t sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
   CountedVector<Real> signals(static_cast<std::size_t>(span_points(problem)) * sample / sizeof(Real),
                               Real(1));
@@ -47,31 +47,29 @@ double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem)
   const ElementType type = own_type<Real>(problem);
   return median_us([&] {
     const auto start = std::chrono::steady_clock::now();
-    runner.forward(signals.data(), type, spectra.data(), workspace);
+    runner.run({Direction::forward, signals.data(), type, spectra.data(), workspace});
     return us_since(start);
   });
 }
 
 template <class Real>
-DenseChoice<Real> fastest(const DenseRequest& request) {
-  Selection<DenseChoice<Real>> selection;
+Choice<FullCall> fastest(const DenseRequest& request) {
+  Selection<FullCall> selection;
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {
     if (!dense::availability(engine)) continue;
     selection.enter(
         engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
         [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
   }
-  return selection.winner([](const auto&) { return ""; },
-                          [&](const WisdomEntry& entry) {
-                            Wisdom::global().add(cpu_platform(), wisdom_problem<Real>(request.problem),
-                                                 entry);
-                          });
+  return selection.winner([&](const WisdomEntry& entry) {
+    Wisdom::global().add(cpu_platform(), wisdom_problem<Real>(request.problem), entry);
+  });
 }
 
 }  // namespace
 
 template <class Real>
-DenseChoice<Real> choose_on_cpu(const DenseRequest& request) {
+Choice<FullCall> choose_on_cpu(const DenseRequest& request) {
   const Planning planning = request.options.planning;
   if (request.options.engine != Engine::automatic)
     return {make<Real>(request.options.engine, planning, request), request.options.engine,
@@ -88,7 +86,7 @@ DenseChoice<Real> choose_on_cpu(const DenseRequest& request) {
           "no wisdom for this transform: the engine that measured fastest most often"};
 }
 
-template DenseChoice<float> choose_on_cpu(const DenseRequest&);
-template DenseChoice<double> choose_on_cpu(const DenseRequest&);
+template Choice<FullCall> choose_on_cpu<float>(const DenseRequest&);
+template Choice<FullCall> choose_on_cpu<double>(const DenseRequest&);
 
 }  // namespace sfft::detail

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the engine of a dense plan on a GPU: the requested one, otherwise one by measurement, wisdom or a
 // comparison, otherwise cuFFT.
+#include "kernels/dense/request/choose/gpu_choice.hpp"
+
 #include <fmt/format.h>
 
 #include <chrono>
 #include <future>
 #include <optional>
 
+#include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/request/choose/selection.hpp"
-#include "kernels/dense/request/device/gpu_runner.hpp"
+#include "kernels/dense/request/device/runners.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/quick_search.hpp"
@@ -52,11 +55,10 @@ std::optional<Engine> named_by(const WisdomEntry& known) {
 }
 
 template <class Real>
-std::unique_ptr<const GpuRunner<Real>> make(Engine engine, const DenseRequest& request,
-                                            const std::string& kernel, bool measure) {
-  return std::make_unique<const GpuRunner<Real>>(
-      request.problem, request.scales,
-      [engine, kernel, measure](const DenseProblem& problem, const GpuDenseEngine<Real>* like) {
+std::unique_ptr<const Runner<FullCall>> make(Engine engine, const DenseRequest& request,
+                                             const std::string& kernel, bool measure) {
+  return make_gpu_runner<Real>(
+      request, [engine, kernel, measure](const DenseProblem& problem, const GpuDenseEngine<Real>* like) {
         return like != nullptr ? make_engine<Real>(engine, problem, like->kernel(), false)
                                : make_engine<Real>(engine, problem, kernel, measure);
       });
@@ -64,7 +66,7 @@ std::unique_ptr<const GpuRunner<Real>> make(Engine engine, const DenseRequest& r
 
 /// Microseconds of a forward transform of the batch in device memory.
 template <class Real>
-double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
+double measured_us(const Runner<FullCall>& runner, const DenseProblem& problem) {
   const std::size_t sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
   const cuda::DeviceBuffer signals(static_cast<std::size_t>(span_points(problem)) * sample);
   const cuda::DeviceBuffer spectra(static_cast<std::size_t>(total_spectrum_points(problem)) *
@@ -75,8 +77,7 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
   const ElementType type = own_type<Real>(problem);
   return device_us(
       [&](cuda::Stream s) {
-        runner.enqueue_forward(signals.data(), type, spectra.template as<std::complex<Real>>(),
-                               workspace.data(), s);
+        runner.enqueue({Direction::forward, signals.data(), type, spectra.data(), workspace.data(), s});
       },
       stream.get());
 }
@@ -94,14 +95,9 @@ void remember(const WisdomPlatform& platform, const WisdomProblem& key, const Wi
 }
 
 template <class Real>
-std::string kernel_of(const DenseRunner<Real>& runner) {
-  return static_cast<const GpuRunner<Real>&>(runner).kernel();
-}
-
-template <class Real>
-DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& platform,
-                          const WisdomProblem& key, const std::optional<WisdomEntry>& known) {
-  Selection<DenseChoice<Real>> selection;
+Choice<FullCall> fastest(const DenseRequest& request, const WisdomPlatform& platform,
+                         const WisdomProblem& key, const std::optional<WisdomEntry>& known) {
+  Selection<FullCall> selection;
   for (const Candidate& candidate : kCandidates) {
     const Engine engine = candidate.engine;
     if (!gpu_engine_in_build(engine)) continue;
@@ -111,11 +107,9 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& pla
     const std::string kernel = tuned ? known->kernel : candidate.kernel;
     selection.enter(
         engine, candidate.name, [&] { return make<Real>(engine, request, kernel, true); },
-        [&](const auto& runner) {
-          return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), request.problem);
-        });
+        [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
   }
-  return selection.winner(kernel_of<Real>, [&](const WisdomEntry& entry) { remember(platform, key, entry); });
+  return selection.winner([&](const WisdomEntry& entry) { remember(platform, key, entry); });
 }
 
 /// The same request for engines that may leave out what takes long to compile.
@@ -125,82 +119,95 @@ DenseRequest quickly(DenseRequest request) {
 }
 
 /// Compares the libraries with a few of the tuned kernels. All cores compile these while the GPU times cuFFT.
-/// `near` is wisdom about another batch of the transform.
 template <class Real>
-DenseChoice<Real> compared(const DenseRequest& full, const WisdomPlatform& platform, const WisdomProblem& key,
-                           const std::optional<WisdomEntry>& near) {
-  constexpr auto kCompiling = std::chrono::milliseconds(150);  // no compilation begins later
-  const auto start = std::chrono::steady_clock::now();
-  const DenseRequest request = quickly(full);
-  const DenseProblem& problem = request.problem;
-  const bool tuned_nearby = near && near->engine == dense::to_string(Engine::tuned);
-  const auto in_background = [&problem](auto work) {
-    return std::async(std::launch::async | std::launch::deferred, [&problem, work] {
-      const cuda::DeviceScope scope(problem.device);
+class Comparison {
+ public:
+  /// `near` is wisdom about another batch of the transform.
+  Comparison(const DenseRequest& full, const std::optional<WisdomEntry>& near)
+      : request_(quickly(full)), forward_(request_) {
+    forward_.problem.forward_only = true;
+    try {
+      search_.emplace(request_.problem,
+                      near && near->engine == dense::to_string(Engine::tuned) ? near->kernel : "");
+      compiled_ = in_background([this, deadline = std::chrono::steady_clock::now() + kCompiling] {
+        return search_->compile(deadline);
+      });
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable) throw;
+      no_search_ = error;
+      search_.reset();
+    }
+    if (gpu_engine_in_build(Engine::vkfft))
+      vkfft_ = in_background([this] { return make<Real>(Engine::vkfft, forward_, "", false); });
+  }
+
+  /// The fastest or, if nothing could be compared, cuFFT.
+  Choice<FullCall> choice(const WisdomPlatform& platform, const WisdomProblem& key) {
+    enter(Engine::cufft, "cufft", [&] { return make<Real>(Engine::cufft, request_, "", false); });
+    enter(Engine::cufft, "cufft compiled",
+          [&] { return make<Real>(Engine::cufft, request_, kCompiledKernels, false); });
+    if (vkfft_.valid()) enter(Engine::vkfft, "vkfft", [&] { return vkfft_.get(); });
+    enter(Engine::tuned, "tuned", [&] { return fastest_tuned(); });
+    std::optional<WisdomEntry> found;
+    Choice<FullCall> choice;
+    try {
+      choice = selection_.winner([&](const WisdomEntry& entry) { found = entry; });
+      if (choice.engine == Engine::vkfft && !request_.problem.forward_only)
+        choice.runner = make<Real>(Engine::vkfft, request_, "", false);  // with inverse transforms
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory && error.code() != ErrorCode::backend_unavailable) throw;
+      return {make<Real>(Engine::cufft, request_, "", false), Engine::cufft,
+              fmt::format("cuFFT, because engines could not be compared: {}", error.what())};
+    }
+    keep(platform, key, *found);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    choice.reason =
+        fmt::format("{}, in {:.2g} s; planning = measure tries more kernels", choice.reason, seconds);
+    return choice;
+  }
+
+ private:
+  static constexpr auto kCompiling = std::chrono::milliseconds(150);  ///< no compilation begins later
+
+  template <class Work>
+  auto in_background(Work work) const {
+    return std::async(std::launch::async | std::launch::deferred, [device = request_.problem.device, work] {
+      const cuda::DeviceScope scope(device);
       return work();
     });
-  };
-  std::optional<tuned::QuickSearch<Real>> search;
-  std::future<bool> compiled;  // whether there was time for everything
-  Error no_search(ErrorCode::backend_unavailable, "");
-  try {
-    search.emplace(problem, tuned_nearby ? near->kernel : "");
-    compiled = in_background([&search, deadline = std::chrono::steady_clock::now() + kCompiling] {
-      return search->compile(deadline);
-    });
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::backend_unavailable) throw;
-    no_search = error;
-    search.reset();
   }
-  DenseRequest forward = request;  // the inverse transform is compiled if VkFFT wins
-  forward.problem.forward_only = true;
-  std::future<std::unique_ptr<const GpuRunner<Real>>> vkfft;
-  if (gpu_engine_in_build(Engine::vkfft))
-    vkfft = in_background([&forward] { return make<Real>(Engine::vkfft, forward, "", false); });
+  template <class Make>
+  void enter(Engine engine, const char* name, const Make& make_runner) {
+    selection_.enter(engine, name, make_runner, [&](const Runner<FullCall>& runner) {
+      return measured_us<Real>(runner, request_.problem);
+    });
+  }
+  std::unique_ptr<const Runner<FullCall>> fastest_tuned() {
+    if (!search_) throw no_search_;
+    complete_ = compiled_.get();
+    return make<Real>(Engine::tuned, request_, tuned::to_text(search_->fastest()), false);
+  }
+  /// What was left out for lack of time or memory is compared in the next process.
+  void keep(const WisdomPlatform& platform, const WisdomProblem& key, WisdomEntry found) const {
+    found.compared = true;
+    if (complete_ && !selection_.lacked_memory()) return remember(platform, key, found);
+    Wisdom::global().add(platform, key, found);
+  }
 
-  Selection<DenseChoice<Real>> selection;
-  const auto enter = [&](Engine engine, const char* name, const auto& make_runner) {
-    selection.enter(engine, name, make_runner, [&](const DenseRunner<Real>& runner) {
-      return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), problem);
-    });
-  };
-  enter(Engine::cufft, "cufft", [&] { return make<Real>(Engine::cufft, request, "", false); });
-  enter(Engine::cufft, "cufft compiled",
-        [&] { return make<Real>(Engine::cufft, request, kCompiledKernels, false); });
-  if (vkfft.valid()) enter(Engine::vkfft, "vkfft", [&] { return vkfft.get(); });
-  bool complete = true;
-  enter(Engine::tuned, "tuned", [&] {
-    if (!search) throw no_search;
-    complete = compiled.get();
-    return make<Real>(Engine::tuned, request, tuned::to_text(search->fastest()), false);
-  });
-  std::optional<WisdomEntry> found;
-  DenseChoice<Real> choice;
-  try {
-    choice = selection.winner(kernel_of<Real>, [&](const WisdomEntry& entry) { found = entry; });
-    if (choice.engine == Engine::vkfft && !problem.forward_only)
-      choice.runner = make<Real>(Engine::vkfft, request, "", false);  // with inverse transforms
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_memory && error.code() != ErrorCode::backend_unavailable) throw;
-    return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
-            fmt::format("cuFFT, because engines could not be compared: {}", error.what())};
-  }
-  // What was left out for lack of time or memory is compared in the next process.
-  found->compared = true;
-  if (complete && !selection.lacked_memory()) {
-    remember(platform, key, *found);
-  } else {
-    Wisdom::global().add(platform, key, *found);
-  }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  choice.reason =
-      fmt::format("{}, in {:.2g} s; planning = measure tries more kernels", choice.reason, seconds);
-  return choice;
-}
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  DenseRequest request_;
+  DenseRequest forward_;  ///< the inverse transform is compiled if VkFFT wins
+  Selection<FullCall> selection_;
+  Error no_search_{ErrorCode::backend_unavailable, ""};
+  bool complete_ = true;  ///< there was time for everything
+  std::optional<tuned::QuickSearch<Real>> search_;
+  // The last members, because their destructors wait for work that uses the others.
+  std::future<bool> compiled_;
+  std::future<std::unique_ptr<const Runner<FullCall>>> vkfft_;
+};
 
 template <class Real>
-DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomEntry>& known) {
+Choice<FullCall> named(const DenseRequest& request, const std::optional<WisdomEntry>& known) {
   const Engine engine = request.options.engine;
   const bool remembered = known && known->engine == dense::to_string(engine);
   return {make<Real>(engine, request, remembered ? known->kernel : "",
@@ -210,7 +217,7 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
 
 /// Uses the engine that wisdom names, or cuFFT if it is not available.
 template <class Real>
-DenseChoice<Real> remembered(const DenseRequest& full, const WisdomEntry& known) {
+Choice<FullCall> remembered(const DenseRequest& full, const WisdomEntry& known) {
   const DenseRequest request = known.compared ? quickly(full) : full;
   std::string lacking = "this build lacks it";
   if (const auto engine = named_by(known)) {
@@ -236,7 +243,7 @@ bool gpu_engine_in_build(dense::Engine engine) noexcept {
 }
 
 template <class Real>
-DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
+Choice<FullCall> choose_on_gpu(const DenseRequest& request) {
   static_cast<void>(cuda::device_info(request.problem.device));  // throws without a usable GPU
   const cuda::DeviceScope scope(request.problem.device);
   const WisdomPlatform platform = gpu_platform(request.problem.device);
@@ -252,7 +259,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
   if (request.options.engine != Engine::automatic)
     return named<Real>(request, planning == Planning::measure ? known : near);
   if (known) return remembered<Real>(request, *known);
-  if (planning == Planning::quick) return compared<Real>(request, platform, key, near);
+  if (planning == Planning::quick) return Comparison<Real>(request, near).choice(platform, key);
   return {make<Real>(Engine::cufft, request, "", false), Engine::cufft,
           fmt::format("no wisdom for {} on {}: cuFFT; planning = measure finds out which engine is faster",
                       key.transform, platform.device)};
@@ -286,7 +293,7 @@ cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem, Wisdom:
 template cuda::DenseEngines<float> remembered_engines(const DenseProblem&, Wisdom::Batch);
 template cuda::DenseEngines<double> remembered_engines(const DenseProblem&, Wisdom::Batch);
 
-template DenseChoice<float> choose_on_gpu(const DenseRequest&);
-template DenseChoice<double> choose_on_gpu(const DenseRequest&);
+template Choice<FullCall> choose_on_gpu<float>(const DenseRequest&);
+template Choice<FullCall> choose_on_gpu<double>(const DenseRequest&);
 
 }  // namespace sfft::detail

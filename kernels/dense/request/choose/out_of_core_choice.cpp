@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether a transform exceeds the memory of its GPUs, and keeps measured shares in wisdom.
-#include "kernels/dense/request/choose/out_of_core_choice.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <string_view>
 
 #include "kernels/dense/out_of_core/real_fft.hpp"
+#include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
 #include "kernels/dense/slabs/slab_model.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
@@ -128,31 +127,42 @@ std::string choose_shares(OutOfCorePlan& fft, const DenseRequest& request, const
   return "the host's shares follow from assumed rates; planning = measure finds out";
 }
 
+/// Arrays stay in host memory and pass through the GPUs in pieces.
+template <class Real>
+class OutOfCoreRunner final : public Runner<FullCall> {
+ public:
+  OutOfCoreRunner(std::unique_ptr<const OutOfCorePlan> fft, const DenseRequest& request)
+      : fft_(std::move(fft)), type_(own_type<Real>(request.problem)), scales_(request.scales) {}
+
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(fft_->workspace_bytes());
+  }
+  /// Throws Error(type_mismatch) for elements other than those of the plan.
+  void run(const FullCall& call) const override {
+    if (call.direction == Direction::inverse)
+      return fft_->inverse(call.from, call.to, static_cast<Real>(scales_.inverse), call.workspace);
+    if (call.type != type_) {
+      throw Error(ErrorCode::type_mismatch,
+                  fmt::format("a transform that exceeds the GPU reads {} values: convert the {} signal first",
+                              to_string(type_), to_string(call.type)));
+    }
+    fft_->forward(call.from, call.to, static_cast<Real>(scales_.forward), call.workspace);
+  }
+  bool on_gpu() const noexcept override { return false; }
+  bool real_in_place() const noexcept override { return true; }
+  std::string name() const override { return fft_->name(); }
+  std::string explain() const override { return fft_->explain(); }
+
+ private:
+  std::unique_ptr<const OutOfCorePlan> fft_;
+  ElementType type_;
+  DenseScales scales_;
+};
+
 }  // namespace
 
 template <class Real>
-OutOfCoreRunner<Real>::OutOfCoreRunner(std::unique_ptr<OutOfCorePlan> fft, const DenseRequest& request)
-    : fft_(std::move(fft)), type_(own_type<Real>(request.problem)), scales_(request.scales) {}
-
-template <class Real>
-void OutOfCoreRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                                    std::byte* workspace) const {
-  if (type != type_) {
-    throw Error(ErrorCode::type_mismatch,
-                fmt::format("a transform that exceeds the GPU reads {} values: convert the {} signal first",
-                            to_string(type_), to_string(type)));
-  }
-  fft_->forward(signals, spectra, static_cast<Real>(scales_.forward), workspace);
-}
-
-template <class Real>
-void OutOfCoreRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals,
-                                    std::byte* workspace) const {
-  fft_->inverse(spectra, signals, static_cast<Real>(scales_.inverse), workspace);
-}
-
-template <class Real>
-std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request) {
+std::optional<Choice<FullCall>> choose_out_of_core(const DenseRequest& request) {
   const dense::Options& options = request.options;
   const bool host_alone = options.host_share.value_or(0) >= 1;
   const Places places(request);
@@ -200,13 +210,11 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
                          places.several() ? fmt::format("{} GPUs", places.devices.size()) : "the GPU",
                          choose_shares<Real>(*fft, request, gpu_platform(places.devices[0])));
   }
-  return DenseChoice<Real>{std::make_unique<const OutOfCoreRunner<Real>>(std::move(fft), request),
-                           host_alone ? dense::Engine::built_in : dense::Engine::cufft, std::move(reason)};
+  return Choice<FullCall>{std::make_unique<const OutOfCoreRunner<Real>>(std::move(fft), request),
+                          host_alone ? dense::Engine::built_in : dense::Engine::cufft, std::move(reason)};
 }
 
-template class OutOfCoreRunner<float>;
-template class OutOfCoreRunner<double>;
-template std::optional<DenseChoice<float>> choose_out_of_core(const DenseRequest&);
-template std::optional<DenseChoice<double>> choose_out_of_core(const DenseRequest&);
+template std::optional<Choice<FullCall>> choose_out_of_core<float>(const DenseRequest&);
+template std::optional<Choice<FullCall>> choose_out_of_core<double>(const DenseRequest&);
 
 }  // namespace sfft::detail

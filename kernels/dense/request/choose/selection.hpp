@@ -30,8 +30,7 @@ double median_us(const Run& run) {
 }
 
 /// Takes candidate engines and keeps the fastest. Skips engines that cannot do the problem or lack memory.
-/// Choice is DenseChoice or CompactChoice.
-template <class Choice>
+template <class Call>
 class Selection {
  public:
   template <class Make, class Measure>
@@ -53,12 +52,12 @@ class Selection {
     }
   }
 
-  /// Returns the fastest. `kernel_of(runner)` gives WisdomEntry::kernel; `remember(entry)` gets the entry. If
-  /// no engine worked, rethrows the error of the first one.
-  template <class KernelOf, class Remember>
-  Choice winner(const KernelOf& kernel_of, const Remember& remember) {
+  /// Returns the fastest; `remember(entry)` gets its entry for wisdom. If no engine worked, rethrows the
+  /// error of the first one.
+  template <class Remember>
+  Choice<Call> winner(const Remember& remember) {
     if (best_.runner == nullptr) std::rethrow_exception(failure_);
-    remember(WisdomEntry{dense::to_string(best_.engine), kernel_of(*best_.runner), us_});
+    remember(WisdomEntry{dense::to_string(best_.engine), best_.runner->kernel(), us_});
     best_.reason = "measured: " + notes_;
     return std::move(best_);
   }
@@ -69,7 +68,7 @@ class Selection {
  private:
   void note(const std::string& text) { notes_ += (notes_.empty() ? "" : ", ") + text; }
 
-  Choice best_;
+  Choice<Call> best_;
   double us_ = 0;
   std::string notes_;
   std::exception_ptr failure_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A copy kernel converts signals that an engine does not read. Host arrays go through a DenseTransfer that is
 // created on first use.
-#include "kernels/dense/request/device/gpu_runner.hpp"
+#include <mutex>
 
 #include "kernels/dense/gpu/grid.hpp"
+#include "kernels/dense/request/device/runners.hpp"
+#include "kernels/dense/request/device/transfer.hpp"
 
 namespace sfft::detail {
 
@@ -19,7 +21,45 @@ bool is_aligned(const void* signals, ElementType type) {
   return reinterpret_cast<std::uintptr_t>(signals) % together == 0;
 }
 
-}  // namespace
+template <class Real>
+class GpuRunner final : public Runner<FullCall> {
+ public:
+  using Make = MakeGpuEngine<Real>;
+
+  GpuRunner(const DenseProblem& problem, const DenseScales& scales, Make make);
+  ~GpuRunner() override;
+
+  void run(const FullCall& call) const override;
+  std::size_t device_workspace_bytes() const noexcept override;
+  void enqueue(const FullCall& call) const override;
+  bool on_gpu() const noexcept override { return true; }
+  std::string name() const override { return any_engine().name(); }
+  std::string kernel() const override { return any_engine().kernel(); }
+
+ private:
+  using Engine = GpuDenseEngine<Real>;
+
+  const Engine& any_engine() const noexcept { return strided_ != nullptr ? *strided_ : *packed_; }
+  /// The engine that reads signals in place; may be null.
+  const Engine* direct() const noexcept {
+    return strided_ != nullptr ? strided_.get() : contiguous_ ? packed_.get() : nullptr;
+  }
+  bool reads_everything(const Engine& engine) const noexcept;
+  void enqueue_forward(const FullCall& call) const;
+  void enqueue_inverse(const FullCall& call) const;
+  const DenseTransfer<Real>& transfer() const;
+
+  DenseProblem problem_;
+  DenseScales scales_;
+  Make make_;
+  bool contiguous_;
+  std::unique_ptr<const Engine> strided_;  ///< for strided problems that an engine supports directly
+  std::unique_ptr<const Engine> packed_;   ///< for contiguous signals; null if nothing is ever converted
+  std::size_t conversion_bytes_ = 0;       ///< after the workspace of packed_
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const GpuRunner> chunk_;  ///< for a part of the batch, contiguous
+  mutable std::unique_ptr<const DenseTransfer<Real>> transfer_;
+};
 
 template <class Real>
 GpuRunner<Real>::GpuRunner(const DenseProblem& problem, const DenseScales& scales, Make make)
@@ -73,37 +113,42 @@ std::size_t GpuRunner<Real>::device_workspace_bytes() const noexcept {
 }
 
 template <class Real>
-void GpuRunner<Real>::enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                                      std::byte* workspace, CUstream_st* stream) const {
+void GpuRunner<Real>::enqueue(const FullCall& call) const {
   const cuda::DeviceScope scope(problem_.device);
+  call.direction == Direction::forward ? enqueue_forward(call) : enqueue_inverse(call);
+}
+
+template <class Real>
+void GpuRunner<Real>::enqueue_forward(const FullCall& call) const {
+  auto* const spectra = static_cast<std::complex<Real>*>(call.to);
   const auto scale = static_cast<Real>(scales_.forward);
   const ElementType own = own_type<Real>(problem_);
   const Engine* engine = direct();
   const bool convertible = packed_ != nullptr && (!problem_.real || conversion_bytes_ > 0);
-  if (engine != nullptr && engine->reads(type) && (!convertible || is_aligned(signals, type)))
-    return engine->forward(signals, type, spectra, scale, workspace, stream);
+  if (engine != nullptr && engine->reads(call.type) && (!convertible || is_aligned(call.from, call.type)))
+    return engine->forward(call.from, call.type, spectra, scale, call.workspace, call.stream);
   // Complex transforms then work in place, in the spectra.
-  void* packed =
-      problem_.real ? static_cast<void*>(workspace + cuda::aligned(packed_->workspace_bytes())) : spectra;
-  cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, problem_.row_points()), signals,
-                    device_type(type), packed, device_type(own), 1, stream);
-  packed_->forward(packed, own, spectra, scale, workspace, stream);
+  void* packed = problem_.real
+                     ? static_cast<void*>(call.workspace + cuda::aligned(packed_->workspace_bytes()))
+                     : spectra;
+  cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, problem_.row_points()), call.from,
+                    device_type(call.type), packed, device_type(own), 1, call.stream);
+  packed_->forward(packed, own, spectra, scale, call.workspace, call.stream);
 }
 
 template <class Real>
-void GpuRunner<Real>::enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
-                                      CUstream_st* stream) const {
-  const cuda::DeviceScope scope(problem_.device);
+void GpuRunner<Real>::enqueue_inverse(const FullCall& call) const {
+  const auto* const spectra = static_cast<const std::complex<Real>*>(call.from);
   const auto scale = static_cast<Real>(scales_.inverse);
   const Engine* engine = direct();
   if (engine != nullptr && engine->writes_strides() &&
-      (conversion_bytes_ == 0 || is_aligned(signals, own_type<Real>(problem_))))
-    return engine->inverse(spectra, signals, scale, workspace, stream);
-  void* packed = workspace + cuda::aligned(packed_->workspace_bytes());
-  packed_->inverse(spectra, packed, scale, workspace, stream);
+      (conversion_bytes_ == 0 || is_aligned(call.to, own_type<Real>(problem_))))
+    return engine->inverse(spectra, call.to, scale, call.workspace, call.stream);
+  void* packed = call.workspace + cuda::aligned(packed_->workspace_bytes());
+  packed_->inverse(spectra, packed, scale, call.workspace, call.stream);
   const cuda::Element own = device_type(own_type<Real>(problem_));
   cuda::launch_copy(signal_grid(problem_, Side::packed, Side::strided, problem_.row_points()), packed, own,
-                    signals, own, 1, stream);
+                    call.to, own, 1, call.stream);
 }
 
 template <class Real>
@@ -125,19 +170,20 @@ const DenseTransfer<Real>& GpuRunner<Real>::transfer() const {
 }
 
 template <class Real>
-void GpuRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                              std::byte*) const {
+void GpuRunner<Real>::run(const FullCall& call) const {
   const cuda::DeviceScope scope(problem_.device);
-  transfer().forward(signals, type, spectra);
+  transfer().run(call);
 }
+
+}  // namespace
 
 template <class Real>
-void GpuRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals, std::byte*) const {
-  const cuda::DeviceScope scope(problem_.device);
-  transfer().inverse(spectra, signals);
+std::unique_ptr<const Runner<FullCall>> make_gpu_runner(const DenseRequest& request,
+                                                        MakeGpuEngine<Real> make) {
+  return std::make_unique<const GpuRunner<Real>>(request.problem, request.scales, std::move(make));
 }
 
-template class GpuRunner<float>;
-template class GpuRunner<double>;
+template std::unique_ptr<const Runner<FullCall>> make_gpu_runner(const DenseRequest&, MakeGpuEngine<float>);
+template std::unique_ptr<const Runner<FullCall>> make_gpu_runner(const DenseRequest&, MakeGpuEngine<double>);
 
 }  // namespace sfft::detail

@@ -6,8 +6,8 @@
 
 #include "kernels/cuda/spectrum/device_support.hpp"
 #include "kernels/cuda/spectrum/keep.hpp"
-#include "kernels/dense/request/device/gpu_runner.hpp"
-#include "kernels/dense/request/selective_runner.hpp"
+#include "kernels/dense/problem/gpu_engine.hpp"
+#include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
 
@@ -17,28 +17,27 @@ using device::Keep;
 using device::KeptPart;
 
 template <class Real>
-class GpuSelection final : public SelectiveRunner<Real> {
+class SelectedGpuRunner final : public Runner<SelectedCall<Real>> {
+  using Call = SelectedCall<Real>;
   using Value = std::complex<Real>;
 
  public:
-  GpuSelection(const DenseRequest& request, std::span<const std::int64_t> support)
+  SelectedGpuRunner(const DenseRequest& request, Choice<FullCall> full, std::span<const std::int64_t> support)
       : problem_(request.problem),
         scale_(static_cast<Real>(request.scales.forward)),
-        choice_(choose_on_gpu<Real>(request)),
-        name_(choice_.runner->name()),
+        name_(full.runner->name()),
         keep_(support.empty() ? Keep::above : Keep::at) {
     const cuda::DeviceScope scope(problem_.device);
     if (keep_ == Keep::at) support_.emplace(support, problem_.spectrum_points());
-    if (choice_.engine != dense::Engine::tuned) return;
     try {
-      const auto& runner = static_cast<const GpuRunner<Real>&>(*choice_.runner);
-      hooked_ = make_keeping_engine<Real>(problem_, runner.kernel(), keep_);
-      choice_.runner = nullptr;
+      if (full.engine == dense::Engine::tuned)
+        hooked_ = make_keeping_engine<Real>(problem_, full.runner->kernel(), keep_);
     } catch (const Error& error) {  // the kernels do not support these strides: use the complete spectrum
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }
+    if (hooked_ == nullptr) full_ = std::move(full.runner);
   }
-  ~GpuSelection() override {
+  ~SelectedGpuRunner() override {
     try {
       const cuda::DeviceScope scope(problem_.device);
       support_.reset();
@@ -49,69 +48,39 @@ class GpuSelection final : public SelectiveRunner<Real> {
 
   std::size_t device_workspace_bytes() const noexcept override {
     return hooked_ != nullptr ? hooked_->workspace_bytes()
-                              : cuda::aligned(choice_.runner->device_workspace_bytes()) + spectra_bytes();
+                              : cuda::aligned(full_->device_workspace_bytes()) + spectra_bytes();
   }
 
-  void enqueue_above(const void* signals, ElementType type, Real magnitude,
-                     const dense::DeviceCoefficients<Real>& kept, std::byte* workspace,
-                     CUstream_st* stream) const override {
+  void enqueue(const Call& call) const override {
     const cuda::DeviceScope scope(problem_.device);
+    if (keep_ == Keep::at) return keep(call, support_->part(call.to));
     static_assert(sizeof(long long) == sizeof(std::int64_t));
     KeptPart part{};
-    part.min_power = static_cast<double>(magnitude * magnitude);
-    part.capacity = kept.capacity;
-    part.count = reinterpret_cast<unsigned long long*>(kept.count);
-    part.indices = reinterpret_cast<long long*>(kept.indices);
-    part.values = kept.values;
-    cuda::clear(kept.count, sizeof *kept.count, stream);
-    run(signals, type, part, workspace, stream);
-  }
-  void enqueue_at(const void* signals, ElementType type, Value* values, std::byte* workspace,
-                  CUstream_st* stream) const override {
-    const cuda::DeviceScope scope(problem_.device);
-    run(signals, type, support_->part(values), workspace, stream);
+    part.min_power = static_cast<double>(call.magnitude * call.magnitude);
+    part.capacity = call.on_device.capacity;
+    part.count = reinterpret_cast<unsigned long long*>(call.on_device.count);
+    part.indices = reinterpret_cast<long long*>(call.on_device.indices);
+    part.values = call.on_device.values;
+    cuda::clear(call.on_device.count, sizeof *call.on_device.count, call.stream);
+    keep(call, part);
   }
 
-  void above(const void* signals, ElementType type, Real magnitude, std::vector<std::int64_t>& kept_indices,
-             std::vector<Value>& kept_values) const override {
+  void run(const Call& call) const override {
     const cuda::DeviceScope scope(problem_.device);
     const cuda::Queue stream;
-    const cuda::DeviceBuffer input = to_device(signals, type, stream.get()),
-                             workspace(device_workspace_bytes()), count(sizeof(std::uint64_t));
-    const std::int64_t all = total_spectrum_points(problem_);
-    // Usually few coefficients exceed the threshold; otherwise run again with room for all.
-    std::int64_t capacity = std::min<std::int64_t>(all, std::max<std::int64_t>(4096, all / 64));
-    for (;;) {
-      const auto room = static_cast<std::size_t>(capacity);
-      const cuda::DeviceBuffer indices(room * sizeof(std::int64_t)), values(room * sizeof(Value));
-      enqueue_above(
-          input.data(), type, magnitude,
-          {indices.as<std::int64_t>(), values.template as<Value>(), count.as<std::uint64_t>(), capacity},
-          workspace.data(), stream.get());
-      std::uint64_t found = 0;
-      cuda::copy_to_host(&found, count.data(), sizeof found, stream.get());
-      cuda::synchronize(stream.get());
-      if (found <= room) {
-        append_sorted(indices, values, static_cast<std::size_t>(found), kept_indices, kept_values,
-                      stream.get());
-        return;
-      }
-      capacity = static_cast<std::int64_t>(found);
-    }
-  }
-
-  void at(const void* signals, ElementType type, std::span<Value> values) const override {
-    const cuda::DeviceScope scope(problem_.device);
-    const cuda::Queue stream;
-    const cuda::DeviceBuffer input = to_device(signals, type, stream.get()),
-                             workspace(device_workspace_bytes()), kept(values.size_bytes());
-    enqueue_at(input.data(), type, kept.as<Value>(), workspace.data(), stream.get());
-    cuda::copy_to_host(values.data(), kept.data(), kept.bytes(), stream.get());
-    cuda::synchronize(stream.get());
+    const cuda::DeviceBuffer input = to_device(call.from, call.type, stream.get()),
+                             workspace(device_workspace_bytes());
+    Call on_device;
+    on_device.from = input.data();
+    on_device.type = call.type;
+    on_device.magnitude = call.magnitude;
+    on_device.workspace = workspace.data();
+    on_device.stream = stream.get();
+    keep_ == Keep::at ? run_at(on_device, call.to) : run_above(on_device, *call.indices, *call.values);
   }
 
   bool stores_spectrum() const noexcept override { return hooked_ == nullptr; }
-  dense::Engine engine() const noexcept override { return choice_.engine; }
+  bool on_gpu() const noexcept override { return true; }
   std::string name() const override { return name_; }
 
  private:
@@ -119,14 +88,42 @@ class GpuSelection final : public SelectiveRunner<Real> {
     return static_cast<std::size_t>(total_spectrum_points(problem_)) * sizeof(Value);
   }
 
-  void run(const void* signals, ElementType type, const KeptPart& part, std::byte* workspace,
-           cuda::Stream stream) const {
-    if (hooked_ != nullptr) return hooked_->forward(signals, type, part, scale_, workspace, stream);
-    auto* spectra =
-        reinterpret_cast<Value*>(workspace + cuda::aligned(choice_.runner->device_workspace_bytes()));
-    choice_.runner->enqueue_forward(signals, type, spectra, workspace, stream);
+  void keep(const Call& call, const KeptPart& part) const {
+    if (hooked_ != nullptr)
+      return hooked_->forward(call.from, call.type, part, scale_, call.workspace, call.stream);
+    auto* spectra = reinterpret_cast<Value*>(call.workspace + cuda::aligned(full_->device_workspace_bytes()));
+    full_->enqueue({Direction::forward, call.from, call.type, spectra, call.workspace, call.stream});
     cuda::launch_keep<Real>(keep_, spectra, total_spectrum_points(problem_), problem_.spectrum_points(), part,
-                            stream);
+                            call.stream);
+  }
+
+  /// Usually few coefficients exceed the threshold; otherwise runs again with room for all.
+  void run_above(Call call, std::vector<std::int64_t>& indices, std::vector<Value>& values) const {
+    const cuda::DeviceBuffer count(sizeof(std::uint64_t));
+    const std::int64_t all = total_spectrum_points(problem_);
+    std::int64_t capacity = std::min<std::int64_t>(all, std::max<std::int64_t>(4096, all / 64));
+    for (;;) {
+      const auto room = static_cast<std::size_t>(capacity);
+      const cuda::DeviceBuffer kept_indices(room * sizeof(std::int64_t)), kept_values(room * sizeof(Value));
+      call.on_device = {kept_indices.as<std::int64_t>(), kept_values.template as<Value>(),
+                        count.as<std::uint64_t>(), capacity};
+      enqueue(call);
+      std::uint64_t found = 0;
+      cuda::copy_to_host(&found, count.data(), sizeof found, call.stream);
+      cuda::synchronize(call.stream);
+      if (found <= room)
+        return append_sorted(kept_indices, kept_values, static_cast<std::size_t>(found), indices, values,
+                             call.stream);
+      capacity = static_cast<std::int64_t>(found);
+    }
+  }
+  void run_at(Call call, void* values) const {
+    const std::int64_t count = problem_.batch * support_->part(nullptr).kept;
+    const cuda::DeviceBuffer kept(static_cast<std::size_t>(count) * sizeof(Value));
+    call.to = kept.data();
+    enqueue(call);
+    cuda::copy_to_host(values, kept.data(), kept.bytes(), call.stream);
+    cuda::synchronize(call.stream);
   }
 
   cuda::DeviceBuffer to_device(const void* signals, ElementType type, cuda::Stream stream) const {
@@ -154,24 +151,25 @@ class GpuSelection final : public SelectiveRunner<Real> {
 
   DenseProblem problem_;
   Real scale_;
-  DenseChoice<Real> choice_;  ///< has a runner only if the hook is unused
   std::string name_;
   Keep keep_;
   std::optional<const cuda::DeviceSupport> support_;
   std::unique_ptr<const GpuKeepingEngine<Real>> hooked_;
+  std::unique_ptr<const Runner<FullCall>> full_;  ///< only if the hook is unused
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& request,
-                                                           std::span<const std::int64_t> support) {
-  return std::make_unique<const GpuSelection<Real>>(request, support);
+Choice<SelectedCall<Real>> select_on_gpu(const DenseRequest& request, std::span<const std::int64_t> support) {
+  Choice<FullCall> full = choose_on_gpu<Real>(request);
+  const dense::Engine engine = full.engine;
+  auto runner = std::make_unique<const SelectedGpuRunner<Real>>(request, std::move(full), support);
+  const bool stores = runner->stores_spectrum();
+  return {std::move(runner), engine, stores ? "stores the spectrum" : "never stores the spectrum"};
 }
 
-template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const DenseRequest&,
-                                                                     std::span<const std::int64_t>);
-template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,
-                                                                      std::span<const std::int64_t>);
+template Choice<SelectedCall<float>> select_on_gpu(const DenseRequest&, std::span<const std::int64_t>);
+template Choice<SelectedCall<double>> select_on_gpu(const DenseRequest&, std::span<const std::int64_t>);
 
 }  // namespace sfft::detail

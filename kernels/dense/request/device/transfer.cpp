@@ -43,7 +43,7 @@ std::int64_t transfer_part(const DenseProblem& problem) {
 /// One direction of one call.
 template <class Real>
 struct DenseTransfer<Real>::Pass {
-  bool inverse = false;
+  Direction direction = Direction::forward;
   ElementType type = ElementType::f32;  ///< of the signals
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
@@ -104,7 +104,7 @@ class DenseTransfer<Real>::Slots {
 
 template <class Real>
 DenseTransfer<Real>::DenseTransfer(const DenseProblem& problem, std::int64_t part,
-                                   const DenseRunner<Real>& runner, const GpuPhases<Real>* phases,
+                                   const Runner<FullCall>& runner, const GpuPhases<Real>* phases,
                                    const DenseScales& scales)
     : problem_(problem), part_(part), runner_(runner), phases_(phases), scales_(scales) {}
 
@@ -117,38 +117,32 @@ std::int64_t DenseTransfer<Real>::count_of(std::int64_t part) const noexcept {
 }
 
 template <class Real>
-void DenseTransfer<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra) const {
+typename DenseTransfer<Real>::Pass DenseTransfer<Real>::pass_of(const FullCall& call,
+                                                                std::int64_t parts) const {
   Pass pass;
-  pass.type = type;
-  pass.from = static_cast<const std::byte*>(signals);
-  pass.to = reinterpret_cast<std::byte*>(spectra);
-  pass.from_bytes = static_cast<std::size_t>(problem_.shape.points()) * element_bytes(type);
-  pass.to_bytes = static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
-  pass.gather = !problem_.contiguous();
-  run(pass);
-}
-
-template <class Real>
-void DenseTransfer<Real>::inverse(const std::complex<Real>* spectra, void* signals) const {
-  Pass pass;
-  pass.inverse = true;
-  pass.type = own_type<Real>(problem_);
-  pass.from = reinterpret_cast<const std::byte*>(spectra);
-  pass.to = static_cast<std::byte*>(signals);
-  pass.from_bytes = static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
-  pass.to_bytes = static_cast<std::size_t>(problem_.shape.points()) * element_bytes(pass.type);
-  pass.scatter = !problem_.contiguous();
-  run(pass);
-}
-
-template <class Real>
-void DenseTransfer<Real>::run(const Pass& asked) const {
-  const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
-  Pass pass = asked;
+  pass.direction = call.direction;
+  const bool forward = call.direction == Direction::forward;
+  pass.type = forward ? call.type : own_type<Real>(problem_);
+  pass.from = static_cast<const std::byte*>(call.from);
+  pass.to = static_cast<std::byte*>(call.to);
+  const std::size_t signal = static_cast<std::size_t>(problem_.shape.points()) * element_bytes(pass.type),
+                    spectrum =
+                        static_cast<std::size_t>(problem_.spectrum_points()) * sizeof(std::complex<Real>);
+  pass.from_bytes = forward ? signal : spectrum;
+  pass.to_bytes = forward ? spectrum : signal;
+  pass.gather = forward && !problem_.contiguous();
+  pass.scatter = !forward && !problem_.contiguous();
   // A single part cannot overlap with another one, and the driver copies pageable memory as fast as staging
   // would.
   pass.stage_from = pass.gather || (parts > 1 && cuda::mapped_address(pass.from) == nullptr);
   pass.stage_to = pass.scatter || (parts > 1 && cuda::mapped_address(pass.to) == nullptr);
+  return pass;
+}
+
+template <class Real>
+void DenseTransfer<Real>::run(const FullCall& call) const {
+  const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
+  const Pass pass = pass_of(call, parts);
   std::unique_ptr<Slots> slots;
   {
     const std::lock_guard lock(mutex_);
@@ -182,12 +176,12 @@ void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
   const std::int64_t piece = std::max(kPartBytes / planes, kPieceBytes) / (kValue * unit);
   const std::int64_t columns_of_part = std::max<std::int64_t>(1, piece) * unit;
   const std::int64_t planes_of_part = std::max<std::int64_t>(1, kPartBytes / (plane * kValue));
+  const bool inverse = pass.direction == Direction::inverse;
   const typename GpuPhases<Real>::Volume volume{
-      pass.inverse, slot.in.template as<const std::complex<Real>>(),
-      slot.out.template as<std::complex<Real>>(),
-      static_cast<Real>(pass.inverse ? scales_.inverse : scales_.forward), slot.workspace.data()};
+      inverse, slot.in.template as<const std::complex<Real>>(), slot.out.template as<std::complex<Real>>(),
+      static_cast<Real>(inverse ? scales_.inverse : scales_.forward), slot.workspace.data()};
   for (const bool arriving : {true, false}) {
-    const bool columns = arriving != phases_->planes_first(pass.inverse);
+    const bool columns = arriving != phases_->planes_first(inverse);
     const std::int64_t all = columns ? plane : planes, max = columns ? columns_of_part : planes_of_part;
     for (std::int64_t first = 0; first < all; first += max) {
       const std::int64_t count = std::min(max, all - first), values = columns ? 1 : plane;
@@ -247,13 +241,8 @@ void DenseTransfer<Real>::run_parts(const Pass& pass, Slots& slots) const {
     // A short last part is transformed like a full one, so the unused signals must be finite numbers.
     if (count < part_)
       cuda::clear(slot.in.data() + bytes, static_cast<std::size_t>(part_ - count) * pass.from_bytes, stream);
-    if (pass.inverse) {
-      runner_.enqueue_inverse(slot.in.template as<const std::complex<Real>>(), slot.out.data(),
-                              slot.workspace.data(), stream);
-    } else {
-      runner_.enqueue_forward(slot.in.data(), pass.type, slot.out.template as<std::complex<Real>>(),
-                              slot.workspace.data(), stream);
-    }
+    runner_.enqueue(
+        {pass.direction, slot.in.data(), pass.type, slot.out.data(), slot.workspace.data(), stream});
     cuda::copy_to_host(
         pass.stage_to ? slot.staged_out.data() : pass.to + static_cast<std::size_t>(first) * pass.to_bytes,
         slot.out.data(), static_cast<std::size_t>(count) * pass.to_bytes, stream);

@@ -12,7 +12,6 @@
 #include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
-
 /// The number of signals in a part.
 template <class Real>
 std::int64_t transfer_part(const DenseProblem& problem);
@@ -22,27 +21,26 @@ class DenseTransfer {
  public:
   /// `runner` transforms `part` contiguous signals. `phases`, which may be null, lets the transform of a
   /// single signal begin before the signal has arrived completely. Both must outlive this object.
-  DenseTransfer(const DenseProblem& problem, std::int64_t part, const DenseRunner<Real>& runner,
+  DenseTransfer(const DenseProblem& problem, std::int64_t part, const Runner<FullCall>& runner,
                 const GpuPhases<Real>* phases = nullptr, const DenseScales& scales = {});
   ~DenseTransfer();
 
-  /// Both functions block. The problem's device must be current. One set of GPU memory, and of page-locked
-  /// memory for pageable arrays, is kept for the next call, regardless of the number of threads.
-  void forward(const void* signals, ElementType type, std::complex<Real>* spectra) const;
-  void inverse(const std::complex<Real>* spectra, void* signals) const;
+  /// Blocks. The problem's device must be current. One set of GPU memory, and of page-locked memory for
+  /// pageable arrays, is kept for the next call, regardless of the number of threads.
+  void run(const FullCall& call) const;
 
  private:
   class Slots;
   struct Pass;
 
-  void run(const Pass& pass) const;
+  Pass pass_of(const FullCall& call, std::int64_t parts) const;
   void run_parts(const Pass& pass, Slots& slots) const;
   void run_phases(const Pass& pass, Slots& slots) const;
   std::int64_t count_of(std::int64_t part) const noexcept;
 
   DenseProblem problem_;
   std::int64_t part_;
-  const DenseRunner<Real>& runner_;
+  const Runner<FullCall>& runner_;
   const GpuPhases<Real>* phases_;
   DenseScales scales_;
   mutable std::mutex mutex_;

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "kernels/dense/cpu/stored_values.hpp"
-#include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/host/batch_threads.hpp"
+#include "kernels/dense/request/runner.hpp"
 
 namespace sfft::detail {
 
@@ -20,9 +20,9 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-class CompactCpuRunner final : public CompactRunner {
+class CompactCpuRunner final : public Runner<CompactCall> {
  public:
-  CompactCpuRunner(const CompactRequest& request, std::unique_ptr<const DenseRunner<float>> one)
+  CompactCpuRunner(const CompactRequest& request, std::unique_ptr<const Runner<FullCall>> one)
       : request_(request),
         problem_(request.dense.problem),
         one_(std::move(one)),
@@ -38,28 +38,23 @@ class CompactCpuRunner final : public CompactRunner {
     return slot_bytes_ * static_cast<std::size_t>(threads_.slots());
   }
 
-  void run(Direction direction, const void* from, const CompactScale* from_scales, void* to,
-           CompactScale* to_scales, std::byte* workspace) const override {
+  void run(const CompactCall& call) const override {
+    const Direction direction = call.direction;
     const std::size_t from_bytes =
         storage_bytes(request_.formats.source(direction), source_parts(problem_, direction));
     const std::size_t to_bytes =
         storage_bytes(request_.formats.target(direction), target_parts(problem_, direction));
     threads_.run(problem_.batch, [&](std::int64_t b, int slot, cpu::ThreadPool*) {
       const auto at = static_cast<std::size_t>(b);
-      const CompactScale scale = run_one(direction, static_cast<const std::byte*>(from) + at * from_bytes,
-                                         from_scales == nullptr ? CompactScale{} : from_scales[b],
-                                         static_cast<std::byte*>(to) + at * to_bytes,
-                                         workspace + static_cast<std::size_t>(slot) * slot_bytes_);
-      if (to_scales != nullptr) to_scales[b] = scale;
+      const CompactScale scale =
+          run_one(direction, static_cast<const std::byte*>(call.from) + at * from_bytes,
+                  call.from_scales == nullptr ? CompactScale{} : call.from_scales[b],
+                  static_cast<std::byte*>(call.to) + at * to_bytes,
+                  call.workspace + static_cast<std::size_t>(slot) * slot_bytes_);
+      if (call.to_scales != nullptr) call.to_scales[b] = scale;
     });
   }
 
-  std::size_t device_workspace_bytes() const noexcept override { return 0; }
-  void enqueue(Direction, const void*, void*, const CompactExponents&, std::byte*,
-               CUstream_st*) const override {
-    throw Error(ErrorCode::backend_unavailable, "this plan is on the CPU and cannot be enqueued");
-  }
-  int handovers(Direction) const noexcept override { return 0; }
   bool on_gpu() const noexcept override { return false; }
   std::string name() const override { return one_->name(); }
 
@@ -71,19 +66,16 @@ class CompactCpuRunner final : public CompactRunner {
   CompactScale run_one(Direction direction, const void* from, const CompactScale& from_scale, void* to,
                        std::byte* workspace) const {
     const bool forward = direction == Direction::forward;
-    auto* spectrum = reinterpret_cast<std::complex<float>*>(workspace + samples_bytes_);
+    auto* const spectrum = reinterpret_cast<float*>(workspace + samples_bytes_);
     // Complex transforms work in place.
-    auto* signal = problem_.real ? reinterpret_cast<float*>(workspace)
-                                 : reinterpret_cast<float*>(workspace + samples_bytes_);
-    auto* values = reinterpret_cast<float*>(spectrum);
-    const float* const results = forward ? values : signal;
-    std::byte* const rest = workspace + samples_bytes_ + spectrum_bytes_;
+    auto* const signal = problem_.real ? reinterpret_cast<float*>(workspace) : spectrum;
+    float *const values = forward ? signal : spectrum, *const results = forward ? spectrum : signal;
 
     const std::int64_t source = source_parts(problem_, direction), target = target_parts(problem_, direction);
     const Census input = census_of(from, request_.formats.source(direction), source);
-    read_stored(from, request_.formats.source(direction), source, -input.exponent, forward ? signal : values);
-    forward ? one_->forward(signal, own_type<float>(problem_), spectrum, rest)
-            : one_->inverse(spectrum, signal, rest);
+    read_stored(from, request_.formats.source(direction), source, -input.exponent, values);
+    one_->run({direction, values, own_type<float>(problem_), results,
+               workspace + samples_bytes_ + spectrum_bytes_});
     // The true results are 2^common times these values.
     const int common = input.exponent + from_scale.exponent;
     const Census found = census_of(results, dense::Storage::f32, target);
@@ -105,7 +97,7 @@ class CompactCpuRunner final : public CompactRunner {
 
   CompactRequest request_;
   DenseProblem problem_;
-  std::unique_ptr<const DenseRunner<float>> one_;
+  std::unique_ptr<const Runner<FullCall>> one_;
   BatchThreads threads_;
   double arithmetic_error_;
   std::size_t samples_bytes_ = 0, spectrum_bytes_ = 0, slot_bytes_ = 0;
@@ -113,12 +105,12 @@ class CompactCpuRunner final : public CompactRunner {
 
 }  // namespace
 
-CompactChoice choose_compact_on_cpu(const CompactRequest& request) {
+Choice<CompactCall> choose_compact_on_cpu(const CompactRequest& request) {
   DenseRequest one = request.dense;
   one.problem = contiguous_problem(request.dense.problem, 1);
   one.options.batch = 1;
   one.options.threads = 1;
-  DenseChoice<float> choice = choose_on_cpu<float>(one);
+  Choice<FullCall> choice = choose_on_cpu<float>(one);
   return {std::make_unique<const CompactCpuRunner>(request, std::move(choice.runner)), choice.engine,
           std::move(choice.reason)};
 }

@@ -66,6 +66,13 @@ void CpuRunner<Real>::over_batch(std::byte* workspace, const Grouped& grouped,
 }
 
 template <class Real>
+void CpuRunner<Real>::run(const FullCall& call) const {
+  if (call.direction == Direction::forward)
+    return forward(call.from, call.type, static_cast<std::complex<Real>*>(call.to), call.workspace);
+  inverse(static_cast<const std::complex<Real>*>(call.from), call.to, call.workspace);
+}
+
+template <class Real>
 void CpuRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                               std::byte* workspace) const {
   if (alone_) return engine_->forward(signals, type, spectra, {workspace, nullptr});

@@ -12,7 +12,7 @@
 namespace sfft::detail {
 
 template <class Real>
-class CpuRunner final : public HostMemoryRunner<Real> {
+class CpuRunner final : public Runner<FullCall> {
  public:
   /// `together`: the number of signals that a SignalGroup transforms at once; if 1, the engine transforms
   /// each signal.
@@ -22,16 +22,15 @@ class CpuRunner final : public HostMemoryRunner<Real> {
   std::size_t workspace_bytes() const noexcept override {
     return slot_bytes_ * static_cast<std::size_t>(threads_.slots());
   }
-  void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-               std::byte* workspace) const override;
-  void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;
+  void run(const FullCall& call) const override;
   bool on_gpu() const noexcept override { return false; }
   std::string name() const override { return engine_->name(); }
 
  private:
-  const char* why_not_queued() const noexcept override {
-    return "this plan is on the CPU and cannot be enqueued: plan with Options{.device = Device::gpu()}";
-  }
+  void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
+               std::byte* workspace) const;
+  /// `signals` holds Reals for a real problem, otherwise complex values.
+  void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const;
   /// Calls grouped(group, first signal, workspace) for groups of signals and transform(signal, scratch) for
   /// other signals. Rethrows the first exception.
   template <class Grouped, class Transform>

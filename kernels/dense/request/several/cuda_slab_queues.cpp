@@ -85,11 +85,6 @@ class CudaSlabs<Real>::Devices final : public SlabDevices {
         queues_.emplace_back(*this, place, lane);
   }
 
-  std::vector<const void*> from;  ///< signals of a forward transform
-  ElementType type = ElementType::c64;
-  std::span<std::complex<Real>* const> results;  ///< of a forward transform
-  std::vector<void*> to;                         ///< signals of an inverse transform
-
   Queue& queue(int place, Lane lane) override {
     return queues_[index(place * kLanes + static_cast<int>(lane))];
   }
@@ -117,15 +112,15 @@ class CudaSlabs<Real>::Devices final : public SlabDevices {
   void planes_forward(int place, const Share& planes, std::byte* spectra, const SlabPiece& own,
                       double scale) override {
     by_turns(place, planes.count, [&](const Place& p, Share group, std::size_t turn, cuda::Stream stream) {
-      const std::byte* signals = static_cast<const std::byte*>(from[index(place)]) +
-                                 bytes_before(planes.first + group.first, element_bytes(type));
+      const std::byte* signals = static_cast<const std::byte*>(call_.from[index(place)]) +
+                                 bytes_before(planes.first + group.first, element_bytes(call_.type));
       std::byte* const target = spectra + of_.fft_.bytes(group.first * of_.fft_.grid().plane_values());
       if (p.all_in_steps()) {
         p.steps->columns(signals, target, group.count, false, stream);
         p.steps->rows_for_others(place, target, group.count, scale, stream);
       } else {
         p.planes.at(group.count)
-            ->enqueue_forward(signals, type, values(target), engine_memory(place, turn), stream);
+            ->enqueue({Direction::forward, signals, call_.type, target, engine_memory(place, turn), stream});
       }
       store_own(p, part_of(own, group), scale, false, stream);
     });
@@ -134,7 +129,7 @@ class CudaSlabs<Real>::Devices final : public SlabDevices {
                       double scale) override {
     by_turns(place, planes.count, [&](const Place& p, Share group, std::size_t turn, cuda::Stream stream) {
       std::byte* signals =
-          static_cast<std::byte*>(to[index(place)]) +
+          static_cast<std::byte*>(call_.to[index(place)]) +
           bytes_before(planes.first + group.first, element_bytes(own_type<Real>(of_.problem_)));
       std::byte* const source = spectra + of_.fft_.bytes(group.first * of_.fft_.grid().plane_values());
       store_own(p, part_of(own, group), scale, true, stream);
@@ -142,7 +137,7 @@ class CudaSlabs<Real>::Devices final : public SlabDevices {
         p.steps->columns(source, signals, group.count, true, stream);
       } else {
         p.planes.at(group.count)
-            ->enqueue_inverse(values(source), signals, engine_memory(place, turn), stream);
+            ->enqueue({Direction::inverse, source, call_.type, signals, engine_memory(place, turn), stream});
       }
     });
   }
@@ -260,7 +255,10 @@ class CudaSlabs<Real>::Devices final : public SlabDevices {
     });
   }
   SlabGraphKey graph_key(int place) const {
-    return {type, from[index(place)], call_.workspaces[index(place)], {results.begin(), results.end()}};
+    return {call_.type,
+            call_.from[index(place)],
+            call_.workspaces[index(place)],
+            {call_.to.begin(), call_.to.end()}};
   }
   void store_own(const Place& p, const SlabPiece& own, double scale, bool inverse,
                  cuda::Stream stream) const {
@@ -310,9 +308,6 @@ class CudaSlabs<Real>::Devices final : public SlabDevices {
   std::size_t bytes_before(std::int64_t planes, std::size_t element) const noexcept {
     return static_cast<std::size_t>(planes * (of_.problem_.shape.points() / of_.problem_.shape[0])) * element;
   }
-  static std::complex<Real>* values(std::byte* memory) noexcept {
-    return reinterpret_cast<std::complex<Real>*>(memory);
-  }
 
   static constexpr std::int64_t kFloat = sizeof(float);
 
@@ -323,44 +318,24 @@ class CudaSlabs<Real>::Devices final : public SlabDevices {
 };
 
 template <class Real>
-void CudaSlabs<Real>::enqueue_forward(std::span<const void* const> signals, ElementType type,
-                                      std::span<std::complex<Real>* const> spectra,
-                                      const SlabCall& call) const {
+void CudaSlabs<Real>::enqueue(const SlabCall& call) const {
   const std::lock_guard lock(mutex_);
   SlabArrays arrays = arrays_of(call);
-  for (std::complex<Real>* spectrum : spectra)
-    arrays.spectra.push_back(reinterpret_cast<std::byte*>(spectrum));
   Devices devices(*this, call);
-  devices.from.assign(signals.begin(), signals.end());
-  devices.type = type;
-  devices.results = spectra;
-  fft_.forward(devices, arrays, staging_, scales_.forward);
+  if (call.direction == Direction::forward) {
+    for (void* spectrum : call.to) arrays.spectra.push_back(static_cast<std::byte*>(spectrum));
+    fft_.forward(devices, arrays, staging_, scales_.forward);
+  } else {
+    for (const void* spectrum : call.from)  // only read
+      arrays.spectra.push_back(static_cast<std::byte*>(const_cast<void*>(spectrum)));
+    if (!problem_.real)
+      for (void* signal : call.to) arrays.signals.push_back(static_cast<std::byte*>(signal));
+    fft_.inverse(devices, arrays, staging_, scales_.inverse);
+  }
   devices.finish();
 }
 
-template <class Real>
-void CudaSlabs<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
-                                      std::span<void* const> signals, const SlabCall& call) const {
-  const std::lock_guard lock(mutex_);
-  SlabArrays arrays = arrays_of(call);
-  for (const std::complex<Real>* spectrum : spectra)  // only read
-    arrays.spectra.push_back(reinterpret_cast<std::byte*>(const_cast<std::complex<Real>*>(spectrum)));
-  if (!problem_.real)
-    for (void* signal : signals) arrays.signals.push_back(static_cast<std::byte*>(signal));
-  Devices devices(*this, call);
-  devices.to.assign(signals.begin(), signals.end());
-  fft_.inverse(devices, arrays, staging_, scales_.inverse);
-  devices.finish();
-}
-
-template void CudaSlabs<float>::enqueue_forward(std::span<const void* const>, ElementType,
-                                                std::span<std::complex<float>* const>, const SlabCall&) const;
-template void CudaSlabs<double>::enqueue_forward(std::span<const void* const>, ElementType,
-                                                 std::span<std::complex<double>* const>,
-                                                 const SlabCall&) const;
-template void CudaSlabs<float>::enqueue_inverse(std::span<const std::complex<float>* const>,
-                                                std::span<void* const>, const SlabCall&) const;
-template void CudaSlabs<double>::enqueue_inverse(std::span<const std::complex<double>* const>,
-                                                 std::span<void* const>, const SlabCall&) const;
+template void CudaSlabs<float>::enqueue(const SlabCall&) const;
+template void CudaSlabs<double>::enqueue(const SlabCall&) const;
 
 }  // namespace sfft::detail

@@ -43,7 +43,7 @@ bool has_fast_lines(std::int64_t points) {
 /// Chooses an engine for planes of a large volume. If nothing else is known, real planes get the tuned engine
 /// with kernels chosen by its rules.
 template <class Real>
-DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options options, bool large) {
+Choice<FullCall> choose_for_planes(const DenseProblem& planes, dense::Options options, bool large) {
   const auto extents = planes.shape.extents();
   const bool fast =
       planes.real && extents.size() == 2 && std::all_of(extents.begin(), extents.end(), has_fast_lines<Real>);
@@ -53,7 +53,7 @@ DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options o
   if (large && fast && free) {
     options.engine = dense::Engine::tuned;
     try {
-      DenseChoice<Real> choice = choose_on_gpu<Real>({planes, {}, options});
+      Choice<FullCall> choice = choose_on_gpu<Real>({planes, {}, options});
       choice.reason = "the usual engine for planes of real volumes";
       return choice;
     } catch (const Error& error) {
@@ -176,7 +176,7 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
 /// Places of the same GPU share plans for the same number of planes.
 template <class Real>
 void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
-  std::map<std::pair<int, std::int64_t>, std::shared_ptr<const DenseRunner<Real>>> known;
+  std::map<std::pair<int, std::int64_t>, std::shared_ptr<const Runner<FullCall>>> known;
   for (int p = 0; p < fft_.grid().devices; ++p) {
     Place& place = places_[static_cast<std::size_t>(p)];
     std::set<std::int64_t> counts;  // sizes of the groups, and of the last group of a chunk
@@ -194,7 +194,7 @@ void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
         options.signal_strides = {};
         const DenseProblem planes = make_problem(plane_shape(problem_.shape), problem_.real, options);
         on_device(place.device, [&] {
-          DenseChoice<Real> choice = choose_for_planes<Real>(planes, options, fft_.chunks() > 1);
+          Choice<FullCall> choice = choose_for_planes<Real>(planes, options, fft_.chunks() > 1);
           engine_ = choice.engine;
           planes_reason_ = choice.reason;
           runner = std::move(choice.runner);

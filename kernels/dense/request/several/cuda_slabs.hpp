@@ -123,22 +123,22 @@ class SlabEvent final : public Event {
 };
 
 template <class Real>
-class CudaSlabs final : public SlabRunner<Real> {
+class CudaSlabs final : public Runner<SlabCall> {
  public:
   /// Requires at least two devices.
   CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, const SlabTrial& trial = {});
   ~CudaSlabs() override;
 
-  const std::vector<dense::Slab>& signal_slabs() const noexcept override { return signals_; }
-  const std::vector<dense::Slab>& spectrum_slabs() const noexcept override { return spectra_; }
-  std::size_t workspace_bytes(std::size_t slab) const noexcept override;
-  void enqueue_forward(std::span<const void* const> signals, ElementType type,
-                       std::span<std::complex<Real>* const> spectra, const SlabCall& call) const override;
-  void enqueue_inverse(std::span<const std::complex<Real>* const> spectra, std::span<void* const> signals,
-                       const SlabCall& call) const override;
-  dense::Engine engine() const noexcept override { return engine_; }
+  const std::vector<dense::Slab>& signal_slabs() const noexcept { return signals_; }
+  const std::vector<dense::Slab>& spectrum_slabs() const noexcept { return spectra_; }
+  /// Bytes of 256-byte aligned device memory for one call.
+  std::size_t workspace_bytes(std::size_t slab) const noexcept;
+  dense::Engine engine() const noexcept { return engine_; }
+  const std::string& reason() const noexcept { return chosen_.reason; }
+  /// Returns at once. Allocates no device memory. Thread-safe with separate workspaces.
+  void enqueue(const SlabCall& call) const override;
+  bool on_gpu() const noexcept override { return true; }
   std::string name() const override;
-  std::string reason() const override { return chosen_.reason; }
   std::string explain() const override;
 
  private:
@@ -157,7 +157,7 @@ class CudaSlabs final : public SlabRunner<Real> {
     /// Without such kernels: plans for lines across planes, by the number of lines.
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
     /// If kernels do not cover all dimensions: plans for groups of planes, by the number of planes.
-    std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
+    std::map<std::int64_t, std::shared_ptr<const Runner<FullCall>>> planes;
     int all_blocks = 1;  ///< enough thread blocks to keep the GPU busy
 
     bool all_in_steps() const noexcept { return steps != nullptr && steps->has_planes(); }

@@ -1,87 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU memory is allocated on all devices before an array is touched, and kept for the next call.
-#include "kernels/dense/request/several/several_runner.hpp"
+// Plans over several GPUs: batches, whose devices each run a plan for their signals without any exchange, and
+// transforms in slabs. The arrays of each are in the memory of the GPUs or in that of the host.
+#include <fmt/format.h>
+
+#include <mutex>
 
 #include "kernels/cpu/platform/pool_loan.hpp"
 #include "kernels/dense/request/several/cuda_slabs.hpp"
 #include "kernels/dense/request/several/several_devices.hpp"
+#include "kernels/dense/slabs/slab_grid.hpp"
 
 namespace sfft::detail {
 
+namespace {
+
+/// A batch with arrays in the memory of the devices.
 template <class Real>
-std::unique_ptr<const SlabRunner<Real>> make_slab_runner(const DenseRequest& request) {
-  const ChosenDevices chosen = choose_devices<Real>(request);
-  if (request.problem.batch > 1 || chosen.devices.size() == 1) {
-    std::string reason = chosen.reason;
-    for (const std::string& note : chosen.notes) reason += "; " + note;
-    return std::make_unique<const BatchSlabs<Real>>(request, chosen.devices, reason);
+class BatchSlabs final : public Runner<SlabCall> {
+ public:
+  /// Uses no more devices than there are signals.
+  BatchSlabs(const DenseRequest& request, const ChosenDevices& chosen)
+      : signals_(batch_slabs(request.problem.shape, request.problem.batch, chosen.devices)),
+        spectra_(batch_slabs(spectrum_shape(request.problem.shape, request.problem.real),
+                             request.problem.batch, chosen.devices)),
+        reason_(chosen.reason) {
+    for (const std::string& note : chosen.notes) reason_ += "; " + note;
+    for (const dense::Slab& slab : signals_) {
+      DenseRequest part = request;
+      part.options.device = Device::gpu(slab.gpu);
+      part.problem.device = slab.gpu;
+      part.options.batch = part.problem.batch = slab.signals;
+      on_device(slab.gpu, [&] { parts_.push_back(choose_on_gpu<Real>(part)); });
+    }
   }
-  return std::make_unique<const CudaSlabs<Real>>(request, chosen);
-}
 
-template <class Real>
-DenseChoice<Real> choose_on_several(const DenseRequest& request) {
-  auto slabs = make_slab_runner<Real>(request);
-  const dense::Engine engine = slabs->engine();
-  std::string reason = slabs->reason();
-  if (dynamic_cast<const BatchSlabs<Real>*>(slabs.get()) != nullptr) {
-    std::unique_ptr<const BatchSlabs<Real>> batch(static_cast<const BatchSlabs<Real>*>(slabs.release()));
-    return {std::make_unique<const SharedBatchRunner<Real>>(request, std::move(batch)), engine, reason};
+  const std::vector<dense::Slab>& signal_slabs() const noexcept { return signals_; }
+  const std::vector<dense::Slab>& spectrum_slabs() const noexcept { return spectra_; }
+  std::size_t workspace_bytes(std::size_t slab) const noexcept {
+    return parts_[slab].runner->device_workspace_bytes();
   }
-  return {std::make_unique<const HostSlabsRunner<Real>>(request, std::move(slabs)), engine, reason};
-}
+  dense::Engine engine() const noexcept { return parts_[0].engine; }
+  const std::string& reason() const noexcept { return reason_; }
+  /// The plan of one device, for signals in host memory.
+  const Runner<FullCall>& part(std::size_t slab) const noexcept { return *parts_[slab].runner; }
 
-template <class Real>
-SharedBatchRunner<Real>::SharedBatchRunner(const DenseRequest& request,
-                                           std::unique_ptr<const BatchSlabs<Real>> slabs)
-    : problem_(request.problem), slabs_(std::move(slabs)) {}
+  void enqueue(const SlabCall& call) const override {
+    for (std::size_t s = 0; s < parts_.size(); ++s) {
+      on_device(signals_[s].gpu, [&] {
+        parts_[s].runner->enqueue(
+            {call.direction, call.from[s], call.type, call.to[s], call.workspaces[s], call.streams[s]});
+      });
+    }
+  }
+  bool on_gpu() const noexcept override { return true; }
+  std::string name() const override { return parts_[0].runner->name(); }
+  std::string explain() const override {
+    std::string text = parts_[0].reason;
+    for (std::size_t s = 0; s < parts_.size(); ++s) {
+      text +=
+          fmt::format("\nGPU {}: {} from number {} on, {}", signals_[s].gpu,
+                      signals_[s].signals == 1 ? "1 signal" : fmt::format("{} signals", signals_[s].signals),
+                      signals_[s].first_signal, parts_[s].runner->name());
+    }
+    return text;
+  }
 
-/// Starts one thread per GPU, waits for all, then throws the first failure.
-template <class Real>
-template <class Job>
-void SharedBatchRunner<Real>::on_all(const Job& job) const {
-  const auto& shares = slabs_->signal_slabs();
-  const cpu::PoolLoan threads(static_cast<int>(shares.size()));
-  cpu::for_each(threads.get(), shares.size(), [&](std::size_t s, int) {
-    on_device(shares[s].gpu, [&] { job(slabs_->part(s), shares[s].first_signal); });
-  });
-}
+ private:
+  std::vector<dense::Slab> signals_, spectra_;
+  std::vector<Choice<FullCall>> parts_;
+  std::string reason_;
+};
 
-template <class Real>
-void SharedBatchRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                                      std::byte*) const {
-  on_all([&](const DenseRunner<Real>& part, std::int64_t first) {
-    const auto* from = static_cast<const std::byte*>(signals) +
-                       static_cast<std::size_t>(first * problem_.strides.batch) * element_bytes(type);
-    part.forward(from, type, spectra + first * problem_.spectrum_points(), nullptr);
-  });
-}
+/// Arrays in host memory for `Slabs`, whose work is queued in device memory.
+template <class Slabs>
+class HostArraysRunner : public Runner<FullCall> {
+ public:
+  HostArraysRunner(const DenseRequest& request, std::unique_ptr<const Slabs> slabs)
+      : problem_(request.problem), slabs_(std::move(slabs)) {}
 
+  void enqueue(const FullCall&) const final {
+    throw Error(ErrorCode::backend_unavailable,
+                "a Plan over several GPUs takes host memory: use SlabPlan for arrays in the memory of GPUs");
+  }
+  bool on_gpu() const noexcept final { return true; }
+  std::string name() const final { return slabs_->name(); }
+  std::string explain() const final { return slabs_->explain(); }
+
+ protected:
+  DenseProblem problem_;
+  std::unique_ptr<const Slabs> slabs_;
+};
+
+/// A batch. Each GPU has a plan that transfers and transforms its signals, and a host thread.
 template <class Real>
-void SharedBatchRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals, std::byte*) const {
-  on_all([&](const DenseRunner<Real>& part, std::int64_t first) {
-    auto* to = static_cast<std::byte*>(signals) + static_cast<std::size_t>(first * problem_.strides.batch) *
-                                                      element_bytes(own_type<Real>(problem_));
-    part.inverse(spectra + first * problem_.spectrum_points(), to, nullptr);
-  });
-}
+class SharedBatchRunner final : public HostArraysRunner<BatchSlabs<Real>> {
+ public:
+  using HostArraysRunner<BatchSlabs<Real>>::HostArraysRunner;
+
+  /// Starts one thread per GPU, waits for all, then throws the first failure.
+  void run(const FullCall& call) const override {
+    const bool forward = call.direction == Direction::forward;
+    const DenseProblem& problem = this->problem_;
+    const std::size_t sample = element_bytes(forward ? call.type : own_type<Real>(problem));
+    const auto& shares = this->slabs_->signal_slabs();
+    const cpu::PoolLoan threads(static_cast<int>(shares.size()));
+    cpu::for_each(threads.get(), shares.size(), [&](std::size_t s, int) {
+      const std::int64_t first = shares[s].first_signal;
+      const std::size_t signals = static_cast<std::size_t>(first * problem.strides.batch) * sample,
+                        spectra = static_cast<std::size_t>(first * problem.spectrum_points()) *
+                                  sizeof(std::complex<Real>);
+      on_device(shares[s].gpu, [&] {
+        this->slabs_->part(s).run(
+            {call.direction, static_cast<const std::byte*>(call.from) + (forward ? signals : spectra),
+             call.type, static_cast<std::byte*>(call.to) + (forward ? spectra : signals)});
+      });
+    });
+  }
+};
 
 /// GPU memory for the slabs of one call.
 template <class Real>
-struct HostSlabsRunner<Real>::Memory {
+struct SlabMemory {
   struct Part {
     int device = 0;
     cuda::Queue stream;
     cuda::DeviceBuffer signal, spectrum, workspace;
   };
-  std::size_t element = 0;
+
+  std::size_t element = 0;  ///< bytes of a signal's element, at most
   std::vector<Part> parts;
-  std::vector<void*> signals;
-  std::vector<std::complex<Real>*> spectra;
+  std::vector<void*> signals, spectra;
   std::vector<std::byte*> workspaces;
   std::vector<CUstream_st*> streams;
 
-  ~Memory() {
+  /// Allocates on all devices.
+  SlabMemory(const CudaSlabs<Real>& slabs, std::size_t element_bytes) : SlabMemory(element_bytes) {
+    const auto &signal_slabs = slabs.signal_slabs(), &spectrum_slabs = slabs.spectrum_slabs();
+    for (std::size_t s = 0; s < signal_slabs.size(); ++s) {
+      on_device(signal_slabs[s].gpu, [&] {
+        Part part;
+        part.device = signal_slabs[s].gpu;
+        part.signal = cuda::DeviceBuffer(static_cast<std::size_t>(signal_slabs[s].points()) * element);
+        part.spectrum = cuda::DeviceBuffer(static_cast<std::size_t>(spectrum_slabs[s].points()) *
+                                           sizeof(std::complex<Real>));
+        part.workspace = cuda::DeviceBuffer(slabs.workspace_bytes(s));
+        parts.push_back(std::move(part));
+      });
+      const Part& part = parts.back();
+      signals.push_back(part.signal.data());
+      spectra.push_back(part.spectrum.data());
+      workspaces.push_back(part.workspace.data());
+      streams.push_back(part.stream.get());
+    }
+  }
+  ~SlabMemory() {
     while (!parts.empty()) {
       try {
         const cuda::DeviceScope scope(parts.back().device);
@@ -91,83 +163,103 @@ struct HostSlabsRunner<Real>::Memory {
       }
     }
   }
-  SlabCall call() const noexcept { return {workspaces, streams}; }
+  SlabMemory(const SlabMemory&) = delete;
+  SlabMemory& operator=(const SlabMemory&) = delete;
+
   void finish() const {
     for (const Part& part : parts) on_device(part.device, [&] { cuda::synchronize(part.stream.get()); });
   }
+
+ private:
+  /// Complete before the allocations, whose failure then runs the destructor.
+  explicit SlabMemory(std::size_t element_bytes) : element(element_bytes) {}
 };
 
+/// One transform in slabs, which are copied to the GPUs and back. GPU memory is allocated on all devices
+/// before an array is touched, and kept for the next call. Concurrent calls run one after another.
 template <class Real>
-HostSlabsRunner<Real>::HostSlabsRunner(const DenseRequest& request,
-                                       std::unique_ptr<const SlabRunner<Real>> slabs)
-    : problem_(request.problem),
-      spectrum_(spectrum_shape(problem_.shape, problem_.real)),
-      slabs_(std::move(slabs)) {}
+class HostSlabsRunner final : public HostArraysRunner<CudaSlabs<Real>> {
+ public:
+  using HostArraysRunner<CudaSlabs<Real>>::HostArraysRunner;
 
-template <class Real>
-HostSlabsRunner<Real>::~HostSlabsRunner() = default;
-
-template <class Real>
-typename HostSlabsRunner<Real>::Memory& HostSlabsRunner<Real>::memory(std::size_t element) const {
-  if (memory_ != nullptr && memory_->element >= element) return *memory_;
-  memory_ = nullptr;
-  auto made = std::make_unique<Memory>();
-  made->element = element;
-  const auto &signals = slabs_->signal_slabs(), &spectra = slabs_->spectrum_slabs();
-  for (std::size_t s = 0; s < signals.size(); ++s) {
-    on_device(signals[s].gpu, [&] {
-      typename Memory::Part part;
-      part.device = signals[s].gpu;
-      part.signal = cuda::DeviceBuffer(static_cast<std::size_t>(signals[s].points()) * element);
-      part.spectrum =
-          cuda::DeviceBuffer(static_cast<std::size_t>(spectra[s].points()) * sizeof(std::complex<Real>));
-      part.workspace = cuda::DeviceBuffer(slabs_->workspace_bytes(s));
-      made->parts.push_back(std::move(part));
-    });
-    const auto& part = made->parts.back();
-    made->signals.push_back(part.signal.data());
-    made->spectra.push_back(part.spectrum.template as<std::complex<Real>>());
-    made->workspaces.push_back(part.workspace.data());
-    made->streams.push_back(part.stream.get());
+  void run(const FullCall& call) const override {
+    const DenseProblem& problem = this->problem_;
+    const CudaSlabs<Real>& slabs = *this->slabs_;
+    const bool forward = call.direction == Direction::forward;
+    const ElementType type = forward ? call.type : own_type<Real>(problem);
+    const Shape spectrum = spectrum_shape(problem.shape, problem.real);
+    const std::size_t sample = element_bytes(type), value = sizeof(std::complex<Real>);
+    const std::lock_guard lock(mutex_);
+    const SlabMemory<Real>& on = memory(sample);
+    const auto &from = forward ? on.signals : on.spectra, &to = forward ? on.spectra : on.signals;
+    const auto &from_slabs = forward ? slabs.signal_slabs() : slabs.spectrum_slabs(),
+               &to_slabs = forward ? slabs.spectrum_slabs() : slabs.signal_slabs();
+    copy_to_slabs(call.from, forward ? problem.shape : spectrum, forward ? sample : value, from_slabs, from);
+    const std::vector<const void*> inputs(from.begin(), from.end()), results(to.begin(), to.end());
+    slabs.enqueue({call.direction, inputs, type, to, on.workspaces, on.streams});
+    on.finish();
+    copy_from_slabs(call.to, forward ? spectrum : problem.shape, forward ? value : sample, to_slabs, results);
   }
-  memory_ = std::move(made);
-  return *memory_;
+
+ private:
+  /// Memory for signals with elements of this size. If it throws, no array has been modified.
+  const SlabMemory<Real>& memory(std::size_t element) const {
+    if (memory_ == nullptr || memory_->element < element) {
+      memory_ = nullptr;
+      memory_ = std::make_unique<const SlabMemory<Real>>(*this->slabs_, element);
+    }
+    return *memory_;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<const SlabMemory<Real>> memory_;
+};
+
+/// Whether devices get whole signals. Otherwise one transform is in slabs.
+bool shares_signals(const DenseRequest& request, const ChosenDevices& chosen) {
+  return request.problem.batch > 1 || chosen.devices.size() == 1;
+}
+
+template <class Slabs>
+DistributedChoice distributed(std::unique_ptr<const Slabs> slabs) {
+  DistributedChoice choice{
+      {nullptr, slabs->engine(), slabs->reason()}, slabs->signal_slabs(), slabs->spectrum_slabs(), {}};
+  for (std::size_t s = 0; s < choice.signals.size(); ++s)
+    choice.workspace_bytes.push_back(slabs->workspace_bytes(s));
+  choice.runner = std::move(slabs);
+  return choice;
+}
+
+template <template <class> class HostRunner, class Real, class Slabs>
+Choice<FullCall> in_host_memory(const DenseRequest& request, std::unique_ptr<const Slabs> slabs) {
+  const dense::Engine engine = slabs->engine();
+  std::string reason = slabs->reason();
+  return {std::make_unique<const HostRunner<Real>>(request, std::move(slabs)), engine, std::move(reason)};
+}
+
+}  // namespace
+
+template <class Real>
+DistributedChoice choose_distributed(const DenseRequest& request) {
+  const ChosenDevices chosen = choose_devices<Real>(request);
+  if (shares_signals(request, chosen))
+    return distributed(std::make_unique<const BatchSlabs<Real>>(request, chosen));
+  return distributed(std::make_unique<const CudaSlabs<Real>>(request, chosen));
 }
 
 template <class Real>
-void HostSlabsRunner<Real>::forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                                    std::byte*) const {
-  const std::lock_guard lock(mutex_);
-  Memory& on = memory(element_bytes(type));
-  copy_to_slabs(signals, problem_.shape, element_bytes(type), slabs_->signal_slabs(), on.signals);
-  const std::vector<const void*> from(on.signals.begin(), on.signals.end());
-  slabs_->enqueue_forward(from, type, on.spectra, on.call());
-  on.finish();
-  const std::vector<const void*> results(on.spectra.begin(), on.spectra.end());
-  copy_from_slabs(spectra, spectrum_, sizeof(std::complex<Real>), slabs_->spectrum_slabs(), results);
+Choice<FullCall> choose_on_several(const DenseRequest& request) {
+  const ChosenDevices chosen = choose_devices<Real>(request);
+  if (shares_signals(request, chosen))
+    return in_host_memory<SharedBatchRunner, Real>(request,
+                                                   std::make_unique<const BatchSlabs<Real>>(request, chosen));
+  return in_host_memory<HostSlabsRunner, Real>(request,
+                                               std::make_unique<const CudaSlabs<Real>>(request, chosen));
 }
 
-template <class Real>
-void HostSlabsRunner<Real>::inverse(const std::complex<Real>* spectra, void* signals, std::byte*) const {
-  const std::lock_guard lock(mutex_);
-  const std::size_t element = element_bytes(own_type<Real>(problem_));
-  Memory& on = memory(element);
-  const std::vector<void*> to(on.spectra.begin(), on.spectra.end());
-  copy_to_slabs(spectra, spectrum_, sizeof(std::complex<Real>), slabs_->spectrum_slabs(), to);
-  const std::vector<const std::complex<Real>*> from(on.spectra.begin(), on.spectra.end());
-  slabs_->enqueue_inverse(from, on.signals, on.call());
-  on.finish();
-  const std::vector<const void*> results(on.signals.begin(), on.signals.end());
-  copy_from_slabs(signals, problem_.shape, element, slabs_->signal_slabs(), results);
-}
-
-template class SharedBatchRunner<float>;
-template class SharedBatchRunner<double>;
-template class HostSlabsRunner<float>;
-template class HostSlabsRunner<double>;
-template std::unique_ptr<const SlabRunner<float>> make_slab_runner(const DenseRequest&);
-template std::unique_ptr<const SlabRunner<double>> make_slab_runner(const DenseRequest&);
-template DenseChoice<float> choose_on_several(const DenseRequest&);
-template DenseChoice<double> choose_on_several(const DenseRequest&);
+template DistributedChoice choose_distributed<float>(const DenseRequest&);
+template DistributedChoice choose_distributed<double>(const DenseRequest&);
+template Choice<FullCall> choose_on_several<float>(const DenseRequest&);
+template Choice<FullCall> choose_on_several<double>(const DenseRequest&);
 
 }  // namespace sfft::detail
