@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
+#include "kernels/runtime/elapsed.hpp"
 
 namespace sfft::bench {
 

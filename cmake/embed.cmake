@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # sfft_embed(TARGET SYMBOL FILE...): embeds text files in TARGET, as the table
 #   namespace sfft::detail { extern const EmbeddedFile SYMBOL[]; extern const int SYMBOLCount; }
-# of kernels/base/embedded.hpp, in the order given. The table is written when CMake runs, and a change to a file makes
+# of kernels/runtime/embedded.hpp, in the order given. The table is written when CMake runs, and a change to a file makes
 # CMake run again. A custom command would serve only targets of the directory that calls this function.
 function(sfft_embed target symbol)
-  set(text "// Written by cmake/embed.cmake.\n#include \"kernels/base/embedded.hpp\"\n\nnamespace sfft::detail {\n\n")
+  set(text "// Written by cmake/embed.cmake.\n#include \"kernels/runtime/embedded.hpp\"\n\nnamespace sfft::detail {\n\n")
   string(APPEND text "extern const EmbeddedFile ${symbol}[];\nextern const int ${symbol}Count;\n\n")
   string(APPEND text "const EmbeddedFile ${symbol}[] = {\n")
   foreach(file IN LISTS ARGN)

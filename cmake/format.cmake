@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target sfft_format is {fmt} without a library to find at run time. Its code is compiled once, in
-# kernels/base/format_code.cpp, and linked statically. The alternative, {fmt} as a header in each source, takes a third
+# kernels/runtime/format_code.cpp, and linked statically. The alternative, {fmt} as a header in each source, takes a third
 # of the build time. If a release of {fmt} needs more of its code than that file emits, it is used header-only.
 add_library(sfft_format INTERFACE)
 set(_format_probe "${CMAKE_CURRENT_BINARY_DIR}/format_probe")
 file(CONFIGURE OUTPUT "${_format_probe}/code.cpp"
-     CONTENT "#define FMT_HEADER_ONLY 1\n#include \"${PROJECT_SOURCE_DIR}/kernels/base/format_code.cpp\"\n")
+     CONTENT "#define FMT_HEADER_ONLY 1\n#include \"${PROJECT_SOURCE_DIR}/kernels/runtime/format_code.cpp\"\n")
 file(CONFIGURE OUTPUT "${_format_probe}/use.cpp" CONTENT "#include <fmt/format.h>
 int main(int count, char**) {
   const std::string text = fmt::format(\"{} {:>8.3g} {:#x} {:.4f} {:,>12}\", \"a\", 1.5, count, 2.5f, std::string(\"b\"));
@@ -19,7 +19,7 @@ try_compile(SFFT_FORMAT_COMPILED_ONCE "${_format_probe}/build" SOURCES "${_forma
             CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${_format_include}"
             CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
 if(SFFT_FORMAT_COMPILED_ONCE)
-  add_library(sfft_format_code STATIC kernels/base/format_code.cpp)
+  add_library(sfft_format_code STATIC kernels/runtime/format_code.cpp)
   target_link_libraries(sfft_format_code PRIVATE fmt::fmt-header-only)
   set_property(GLOBAL APPEND PROPERTY SFFT_OBJECT_LIBRARIES sfft_format_code)
   target_include_directories(sfft_format SYSTEM INTERFACE ${_format_include})

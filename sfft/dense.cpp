@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "kernels/base/argument_checks.hpp"
-#include "kernels/base/region.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/base/math/region.hpp"
+#include "kernels/runtime/argument_checks.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "sfft/dense_state.hpp"
 
 namespace sfft::dense {

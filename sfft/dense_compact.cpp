@@ -8,8 +8,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/base/run_scope.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "sfft/dense_state.hpp"
 
 namespace sfft::dense {

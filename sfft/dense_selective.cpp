@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/base/argument_checks.hpp"
+#include "kernels/runtime/argument_checks.hpp"
 #include "sfft/dense_state.hpp"
 
 namespace sfft::dense {

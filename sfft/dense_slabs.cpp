@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/base/argument_checks.hpp"
 #include "kernels/dense/request/several/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
+#include "kernels/runtime/argument_checks.hpp"
 #include "sfft/dense_state.hpp"
 #include "sfft/workspace_access.hpp"
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "kernels/base/log.hpp"
-#include "kernels/base/trace.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/runtime/log.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/dense_options.hpp"
 #include "sfft/error.hpp"
 

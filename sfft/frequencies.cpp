@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/base/roots.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "sfft/error.hpp"
 #include "template/data/template_data.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public function; messages go through kernels/base/log.hpp.
+// The public function; messages go through kernels/runtime/log.hpp.
 #include "sfft/log.hpp"
 
 #include <utility>
 
-#include "kernels/base/log.hpp"
+#include "kernels/runtime/log.hpp"
 
 namespace sfft {
 

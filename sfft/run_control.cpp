@@ -3,8 +3,8 @@
 // end.
 #include "sfft/run_control.hpp"
 
-#include "kernels/base/memory_budget.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/runtime/memory_budget.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft {

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <new>
 
-#include "kernels/base/log.hpp"
-#include "kernels/base/output_file.hpp"
-#include "kernels/base/user_cache.hpp"
 #include "kernels/dense/wisdom/wisdom_text.hpp"
+#include "kernels/runtime/log.hpp"
+#include "kernels/runtime/output_file.hpp"
+#include "kernels/runtime/user_cache.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/error.hpp"
 

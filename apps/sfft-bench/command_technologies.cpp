@@ -9,7 +9,7 @@
 #include "bench/technologies/isolation.hpp"
 #include "bench/technologies/kernel_sources.hpp"
 #include "commands.hpp"
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "run_control.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "bench/environment.hpp"
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft_commit.hpp"
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "kernels/base/host_resources.hpp"
+#include "kernels/runtime/host_resources.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::apps {

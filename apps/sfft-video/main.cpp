@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "commands.hpp"
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "outputs.hpp"
 #include "sfft/log.hpp"
 #include "streams.hpp"

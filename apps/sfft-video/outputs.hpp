@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "video/report/hdf5_file.hpp"
 #include "video/report/reconstruction.hpp"
 #include "video/report/report.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "inputs.hpp"
-#include "kernels/base/host_resources.hpp"
+#include "kernels/runtime/host_resources.hpp"
 #include "outputs.hpp"
 #include "progress.hpp"
 #include "streams.hpp"

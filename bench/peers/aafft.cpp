@@ -12,7 +12,7 @@
 #include <numbers>
 #include <set>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::peers {
 

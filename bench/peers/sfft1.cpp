@@ -8,7 +8,7 @@
 #include <bit>
 #include <cmath>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::peers {
 

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "kernels/base/elapsed.hpp"
+#include "kernels/runtime/elapsed.hpp"
 
 namespace sfft::technologies {
 

@@ -3,7 +3,7 @@
 
 #include "bench/technologies/cuda_device.hpp"
 #include "bench/technologies/cuda_launch.hpp"
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::technologies {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <utility>
 
-#include "kernels/base/embedded.hpp"
+#include "kernels/runtime/embedded.hpp"
 
 namespace sfft::detail {
 extern const EmbeddedFile technology_kernels[];

@@ -10,7 +10,7 @@
 
 #include "bench/technologies/clock.hpp"
 #include "bench/technologies/row.hpp"
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::technologies {
 

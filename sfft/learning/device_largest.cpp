@@ -3,12 +3,12 @@
 // and waits once. For a small frame, one allocation takes as long as the arithmetic, and so do ten waits.
 #include "sfft/learning/device_learning.hpp"
 
-#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/pool_loan.hpp"
 #include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
 #include "kernels/cuda/stages/host_block.hpp"
+#include "kernels/runtime/step_trace.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "kernels/cuda/spectrum/cell_sums.hpp"
 #include "kernels/cuda/spectrum/device_support.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"

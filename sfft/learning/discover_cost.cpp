@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kernels/base/smooth.hpp"
+#include "kernels/base/math/smooth.hpp"
 #include "template/planning/cost_model.hpp"
 
 namespace sfft::detail {

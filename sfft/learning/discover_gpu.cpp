@@ -4,9 +4,9 @@
 
 #include <chrono>
 
-#include "kernels/base/argument_checks.hpp"
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/runtime/argument_checks.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"

@@ -9,11 +9,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/base/argument_checks.hpp"
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/log.hpp"
-#include "kernels/base/region.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/base/math/region.hpp"
+#include "kernels/runtime/argument_checks.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/log.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"

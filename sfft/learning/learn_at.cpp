@@ -6,8 +6,8 @@
 #include <chrono>
 #include <vector>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template_access.hpp"

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/base/region.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/base/math/region.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/learning/pass_runner.hpp"
 #include "template/data/envelope.hpp"

@@ -4,10 +4,10 @@
 
 #include <chrono>
 
-#include "kernels/base/argument_checks.hpp"
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/step_trace.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/runtime/argument_checks.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/step_trace.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"

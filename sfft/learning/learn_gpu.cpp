@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "sfft/error.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft_build_config.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/learning/pass_runner.hpp"
 #include "template/data/envelope.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/discover.hpp"
 #include "sfft/learning/device_signal.hpp"
 #include "sfft/template.hpp"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/host_resources.hpp"
+#include "kernels/runtime/host_resources.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <mutex>
 
-#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "template/learning/spectrum_passes.hpp"
 
 namespace sfft::detail {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "kernels/base/elapsed.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "sfft/mpi/plan_impl.hpp"
 
 namespace sfft::mpi::detail {

@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "kernels/base/elapsed.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "sfft/mpi.hpp"
 
 namespace sfft::mpi {

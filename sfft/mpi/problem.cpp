@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/base/argument_checks.hpp"
+#include "kernels/runtime/argument_checks.hpp"
 
 namespace sfft::mpi::detail {
 

@@ -7,16 +7,16 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/aligned_buffer.hpp"
-#include "kernels/base/memory_budget.hpp"
-#include "kernels/base/region.hpp"
-#include "kernels/base/run_scope.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/base/math/region.hpp"
 #include "kernels/cpu/executors/executor.hpp"
 #include "kernels/cpu/platform/isa.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cpu/stages/error_kernels.hpp"
 #include "kernels/cpu/stages/witness.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
+#include "kernels/runtime/memory_budget.hpp"
+#include "kernels/runtime/run_scope.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/plan_executor.hpp"
 #include "sfft/plan/plan_impl.hpp"

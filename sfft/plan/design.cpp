@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/base/argument_checks.hpp"
-#include "kernels/base/log.hpp"
+#include "kernels/runtime/argument_checks.hpp"
+#include "kernels/runtime/log.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/device_memory.hpp"
 #include "sfft/plan/plan_impl.hpp"

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/log.hpp"
-#include "kernels/base/run_scope.hpp"
-#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/pool_loan.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/log.hpp"
+#include "kernels/runtime/run_scope.hpp"
+#include "kernels/runtime/step_trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_costs.hpp"

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/base/direct_table.hpp"
-#include "kernels/base/halved_comb.hpp"
-#include "kernels/base/step_trace.hpp"
+#include "kernels/base/tables/direct_table.hpp"
+#include "kernels/base/tables/halved_comb.hpp"
 #include "kernels/cuda/executors/exact.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "kernels/cuda/stages/pack.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/choose/gpu_choice.hpp"
+#include "kernels/runtime/step_trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/device_dense_path.hpp"

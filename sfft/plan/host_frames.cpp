@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

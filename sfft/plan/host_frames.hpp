@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/base/witness_reals.hpp"
+#include "kernels/base/tables/witness_reals.hpp"
 #include "kernels/cuda/executors/executor.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
 #include "kernels/cuda/runtime/stream_buffer.hpp"

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/base/exclusive.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/runtime/exclusive.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"

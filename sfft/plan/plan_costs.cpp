@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/base/witness_reals.hpp"
+#include "kernels/base/tables/witness_reals.hpp"
 #include "sfft/plan/device_memory.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "template/planning/bursts.hpp"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/base/flat_data.hpp"
+#include "kernels/base/tables/flat_data.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan.hpp"
 #include "template/comb/comb_planner.hpp"

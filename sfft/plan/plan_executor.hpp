@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/comb_data.hpp"
-#include "kernels/base/error_table.hpp"
-#include "kernels/base/flat_data.hpp"
-#include "kernels/base/witness_data.hpp"
+#include "kernels/base/tables/comb_data.hpp"
+#include "kernels/base/tables/error_table.hpp"
+#include "kernels/base/tables/flat_data.hpp"
+#include "kernels/base/tables/witness_data.hpp"
 #include "sfft/plan.hpp"
 #include "template/data/support_set.hpp"
 #include "template/data/template_data.hpp"

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/base/argument_checks.hpp"
-#include "kernels/base/host_resources.hpp"
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "kernels/cpu/stages/witness.hpp"
+#include "kernels/runtime/argument_checks.hpp"
+#include "kernels/runtime/host_resources.hpp"
 #include "sfft/error.hpp"
 #include "template/data/support_set.hpp"
 #include "template/planning/witness.hpp"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/aligned_buffer.hpp"
-#include "kernels/base/error_table.hpp"
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/base/tables/error_table.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/plan/plan_executor.hpp"

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "sfft/error.hpp"
 #include "sfft/template_access.hpp"
 #include "sfft/tracking/held_energy.hpp"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {

@@ -8,7 +8,7 @@
 #include <exception>
 #include <system_error>
 
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 namespace sfft::detail {
 
 template <class Real>

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
 #include "sfft/tracking/worker.hpp"

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/runtime/memory_budget.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "sfft/error.hpp"
 #include "template/data/template_data.hpp"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/elapsed.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "sfft/tracker.hpp"
 
 namespace sfft::detail {

@@ -7,7 +7,7 @@
 #include <exception>
 #include <limits>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 
 namespace sfft::detail {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/tracking/worker.hpp"
 #include "sfft/types.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "kernels/base/exclusive.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/runtime/exclusive.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 

@@ -11,7 +11,7 @@
 #include <exception>
 #include <utility>
 
-#include "kernels/base/elapsed.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/similarity.hpp"
 #include "sfft/tracking/tracker_impl.hpp"

@@ -14,10 +14,10 @@
 #include <system_error>
 #include <utility>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/log.hpp"
-#include "kernels/base/region.hpp"
-#include "kernels/base/trace.hpp"
+#include "kernels/base/math/region.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/log.hpp"
+#include "kernels/runtime/trace.hpp"
 #include "sfft/error.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan/plan_impl.hpp"

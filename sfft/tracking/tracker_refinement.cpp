@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "kernels/base/log.hpp"
+#include "kernels/runtime/log.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/held_energy.hpp"
 #include "sfft/tracking/tracker_impl.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "sfft/tracking/tracking_policy.hpp"
 #include "template/planning/error_table.hpp"
 

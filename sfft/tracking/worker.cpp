@@ -2,7 +2,7 @@
 // A queue under a mutex. A job runs outside the mutex, so give() never waits for one.
 #include "sfft/tracking/worker.hpp"
 
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 
 namespace sfft::detail {
 

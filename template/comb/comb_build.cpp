@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/comb_model.hpp"
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <span>
 
-#include "kernels/base/smooth.hpp"
-#include "kernels/base/step_trace.hpp"
+#include "kernels/base/math/smooth.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/runtime/step_trace.hpp"
 #include "template/comb/comb_model.hpp"
 #include "template/comb/error_bounds.hpp"
 

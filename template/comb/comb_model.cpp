@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 
 namespace sfft::detail {
 

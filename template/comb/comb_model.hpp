@@ -15,11 +15,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernels/base/aligned_buffer.hpp"
-#include "kernels/base/comb_data.hpp"
-#include "kernels/base/memory_budget.hpp"
-#include "kernels/base/roots.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
+#include "kernels/base/tables/comb_data.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "template/comb/folding.hpp"
 
 namespace sfft::detail {

@@ -14,9 +14,9 @@
 #include <set>
 #include <span>
 
-#include "kernels/base/run_scope.hpp"
-#include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/runtime/run_scope.hpp"
+#include "kernels/runtime/step_trace.hpp"
 #include "template/comb/comb_candidates.hpp"
 #include "template/comb/comb_model.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/comb_data.hpp"
+#include "kernels/base/tables/comb_data.hpp"
 #include "template/comb/comb_model.hpp"
 #include "template/data/support_set.hpp"
 #include "template/planning/cost_model.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/base/run_scope.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 

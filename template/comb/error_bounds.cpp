@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 
-#include "kernels/base/fast_divisor.hpp"
+#include "kernels/base/math/fast_divisor.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
 

@@ -8,7 +8,7 @@
 #include <bit>
 #include <cmath>
 
-#include "kernels/base/log_cells.hpp"
+#include "kernels/base/math/log_cells.hpp"
 
 namespace sfft::detail {
 

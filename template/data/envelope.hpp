@@ -12,7 +12,7 @@
 
 namespace sfft::detail {
 
-/// One axis, divided into the cells of kernels/base/log_cells.hpp.
+/// One axis, divided into the cells of kernels/base/math/log_cells.hpp.
 class CellAxis {
  public:
   static constexpr int kMaxCells = 126;  ///< for any extent below 2^63

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/index.hpp"
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/base/math/index.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/types.hpp"
 #include "template/data/envelope.hpp"
 

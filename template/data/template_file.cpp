@@ -15,7 +15,7 @@
 #include <fstream>
 #include <utility>
 
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "sfft/error.hpp"
 #include "template/data/file_bytes.hpp"
 

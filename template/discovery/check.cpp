@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/stages/locate.hpp"
 #include "template/discovery/comb.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
 #include "kernels/cpu/stages/hash.hpp"
 #include "kernels/cpu/stages/locate.hpp"

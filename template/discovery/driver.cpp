@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/run_scope.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "template/discovery/discovery_driver.hpp"
 #include "template/discovery/tone_fit.hpp"
 #include "template/planning/cost_model.hpp"

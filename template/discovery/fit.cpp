@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 
 namespace sfft::detail {
 

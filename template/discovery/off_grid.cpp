@@ -8,8 +8,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "kernels/base/smooth.hpp"
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
+#include "kernels/base/math/smooth.hpp"
 #include "template/data/template_data.hpp"
 #include "template/discovery/leakage.hpp"
 #include "template/discovery/round.hpp"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 
 namespace sfft::detail {
 

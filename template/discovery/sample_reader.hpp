@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/base/region.hpp"
-#include "kernels/base/sample_set.hpp"
+#include "kernels/base/math/region.hpp"
+#include "kernels/base/tables/sample_set.hpp"
 #include "sfft/types.hpp"
 #include "template/discovery/grid_point.hpp"
 #include "template/discovery/random.hpp"

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "kernels/base/lattice_line.hpp"
+#include "kernels/base/math/lattice_line.hpp"
 #include "kernels/cpu/small_fft/fft_cache.hpp"
 #include "kernels/cpu/stages/hash.hpp"
 #include "kernels/cpu/stages/subsample.hpp"

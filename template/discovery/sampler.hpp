@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/aligned_buffer.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 #include "sfft/types.hpp"
 #include "template/discovery/grid_point.hpp"
 #include "template/discovery/sample_reader.hpp"
@@ -54,7 +54,7 @@ class DiscoveryScratch {
 };
 
 /// Lattice lines t_j(m) = (τ_j + σ m) mod n under one window, folded to `buckets`
-/// (kernels/base/flat_data.hpp).
+/// (kernels/base/tables/flat_data.hpp).
 struct WindowedLines {
   GridPoint sigma;
   std::vector<GridPoint> delays;

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "sfft/types.hpp"
 #include "template/discovery/grid_point.hpp"
 #include "template/discovery/sampler.hpp"

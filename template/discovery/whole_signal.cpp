@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/stages/waves.hpp"
 #include "template/discovery/round.hpp"
 

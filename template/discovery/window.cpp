@@ -9,7 +9,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 
 namespace sfft::detail {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/filter.hpp"
+#include "kernels/base/math/filter.hpp"
 #include "kernels/cpu/stages/flat_hash.hpp"
 #include "template/discovery/fit.hpp"
 #include "template/discovery/grid_point.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/flat_data.hpp"
+#include "kernels/base/tables/flat_data.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail {

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/base/index.hpp"
-#include "kernels/base/lattice_line.hpp"
+#include "kernels/base/math/index.hpp"
+#include "kernels/base/math/lattice_line.hpp"
 #include "kernels/cpu/stages/flat_hash.hpp"
 
 namespace sfft::detail {

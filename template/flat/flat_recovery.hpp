@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/filter.hpp"
-#include "kernels/base/flat_data.hpp"
+#include "kernels/base/math/filter.hpp"
+#include "kernels/base/tables/flat_data.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail {

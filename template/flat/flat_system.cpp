@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/base/math/complex.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -19,16 +21,11 @@ constexpr int kPasses = 4;
 /// If less than this remains of a unit column after orthogonalisation, it is rounding.
 constexpr double kRounding = 1e-14;
 
-/// The complex product without the standard's special cases for infinities.
-inline std::complex<double> product(std::complex<double> a, std::complex<double> b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
 /// Σ conj(a) b, in four independent sums.
 std::complex<double> inner_product(const std::vector<std::complex<double>>& a,
                                    const std::vector<std::complex<double>>& b) {
   std::complex<double> sums[4];
-  for (std::size_t l = 0; l < a.size(); ++l) sums[l % 4] += product(std::conj(a[l]), b[l]);
+  for (std::size_t l = 0; l < a.size(); ++l) sums[l % 4] += times(std::conj(a[l]), b[l]);
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -181,12 +178,12 @@ void FlatSystem::solve(std::vector<Complex>& x) const {
     return Complex(factor_re_[i * size + j], factor_im_[i * size + j]);
   };
   for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j < i; ++j) x[i] -= product(at(i, j), x[j]);
+    for (std::size_t j = 0; j < i; ++j) x[i] -= times(at(i, j), x[j]);
     x[i] /= factor_re_[i * size + i];
   }
   for (std::size_t i = size; i-- > 0;) {
     x[i] /= factor_re_[i * size + i];
-    for (std::size_t j = 0; j < i; ++j) x[j] -= product(std::conj(at(i, j)), x[i]);
+    for (std::size_t j = 0; j < i; ++j) x[j] -= times(std::conj(at(i, j)), x[i]);
   }
 }
 
@@ -231,7 +228,7 @@ void FlatSystem::remove(const std::vector<Complex>& coefficients, std::vector<Co
   for (std::size_t v = 0; v < norms_.size(); ++v) {
     for (std::size_t q = 0; q < p; ++q) {
       const Complex scaled = coefficients[v] * shapes_[v * p + q];
-      for (std::size_t l = 0; l < r; ++l) row[q * r + l] -= std::conj(product(scaled, turns_[v][l]));
+      for (std::size_t l = 0; l < r; ++l) row[q * r + l] -= std::conj(times(scaled, turns_[v][l]));
     }
   }
 }
@@ -268,7 +265,7 @@ void FlatSystem::project(std::vector<Complex>& vector) const {
     const double before = norm2(vector);
     for (const auto& other : basis_) {
       const Complex overlap = inner_product(other, vector);
-      for (std::size_t l = 0; l < vector.size(); ++l) vector[l] -= product(overlap, other[l]);
+      for (std::size_t l = 0; l < vector.size(); ++l) vector[l] -= times(overlap, other[l]);
     }
     if (norm2(vector) > 0.25 * before) return;
   }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/log_cells.hpp"
+#include "kernels/base/math/log_cells.hpp"
 
 namespace sfft::detail {
 

@@ -2,7 +2,7 @@
 // Each rule is a few queries to the learning spectrum: the k largest powers, growing numbers of the largest
 // until they hold the energy, or all powers above a multiple of the median.
 #include "template/learning/select.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 #include <algorithm>
 #include <bit>

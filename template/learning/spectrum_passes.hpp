@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/stages/spectrum_scan.hpp"
 #include "kernels/dense/cpu/grid_fft.hpp"
 #include "kernels/dense/cpu/two_pass_fft.hpp"
 #include "kernels/dense/problem/engine.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/types.hpp"
 #include "template/learning/axis_runs.hpp"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <functional>
 
-#include "kernels/base/lattice_line.hpp"
+#include "kernels/base/math/lattice_line.hpp"
 
 namespace sfft::detail {
 

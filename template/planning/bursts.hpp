@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/comb_data.hpp"
-#include "kernels/base/flat_data.hpp"
+#include "kernels/base/tables/comb_data.hpp"
+#include "kernels/base/tables/flat_data.hpp"
 
 namespace sfft::detail {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/base/error_table.hpp"
+#include "kernels/base/tables/error_table.hpp"
 #include "template/data/support_set.hpp"
 
 namespace sfft::detail {

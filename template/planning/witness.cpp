@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/base/roots.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 namespace sfft::detail {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/known_signals.hpp"
-#include "kernels/base/luma_range.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/luma_range.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/throws.hpp"

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "sfft/sfft.hpp"
 #include "template/data/template_data.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bench/known_signals.hpp"
-#include "kernels/base/exclusive.hpp"
+#include "kernels/runtime/exclusive.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/throws.hpp"

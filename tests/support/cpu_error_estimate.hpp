@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/error_estimate.hpp"
+#include "kernels/base/tables/error_estimate.hpp"
 #include "kernels/cpu/executors/executor.hpp"
 #include "kernels/cpu/stages/witness.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"

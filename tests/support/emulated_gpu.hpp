@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/half.hpp"
 
 #define SFFT_EMULATED_GPU  // selects the GPU paths of device code
 #define __device__

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/base/queue.hpp"
+#include "kernels/runtime/queue.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::test {

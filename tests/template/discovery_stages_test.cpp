@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/known_signals.hpp"
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/small_fft/fft_cache.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
 #include "kernels/cpu/stages/locate.hpp"

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "bench/known_signals.hpp"
-#include "kernels/base/log_cells.hpp"
+#include "kernels/base/math/log_cells.hpp"
 
 namespace sfft::detail::envelope_test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the rows of a flat-window plan on buckets computed by definition (kernels/base/flat_data.hpp).
+// Tests the rows of a flat-window plan on buckets computed by definition (kernels/base/tables/flat_data.hpp).
 #include "template/flat/flat_recovery.hpp"
 
 #include <gtest/gtest.h>

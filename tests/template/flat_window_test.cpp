@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bench/known_signals.hpp"
-#include "kernels/base/lattice_line.hpp"
+#include "kernels/base/math/lattice_line.hpp"
 #include "kernels/cpu/executors/executor.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "tests/support/direct_dft.hpp"

@@ -7,9 +7,9 @@
 #include <random>
 
 #include "bench/known_signals.hpp"
-#include "kernels/base/index.hpp"
-#include "kernels/base/region.hpp"
-#include "kernels/base/roots.hpp"
+#include "kernels/base/math/index.hpp"
+#include "kernels/base/math/region.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "template/comb/error_bounds.hpp"
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::video {

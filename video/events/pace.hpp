@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::video {
 

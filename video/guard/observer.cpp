@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "video/motion/phase_ramp.hpp"
 
 namespace sfft::video {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "video/report/page_parts.hpp"
 
 namespace sfft::video {

@@ -8,12 +8,11 @@
 #include <numbers>
 #include <vector>
 
+#include "kernels/base/math/complex.hpp"
+
 namespace sfft::video {
 
-/// a·b, without the NaN checks of std::complex.
-inline std::complex<float> times(std::complex<float> a, std::complex<float> b) noexcept {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
+using detail::times;
 
 /// Computes exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each value is the previous one
 /// times the value at f = 1, in double precision. This is several times cheaper than a sine per value, and

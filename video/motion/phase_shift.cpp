@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/error.hpp"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/base/elapsed.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "video/sources/samples.hpp"
 
 namespace sfft::video {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/aligned_buffer.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 #include "sfft/dense.hpp"
 #include "video/pipeline/run.hpp"
 

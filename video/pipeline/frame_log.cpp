@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::video {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/host_resources.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/host_resources.hpp"
 #include "video/pipeline/batching.hpp"
 #include "video/pipeline/dense_check.hpp"
 #include "video/pipeline/run.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "video/pipeline/run.hpp"
 
 namespace sfft::video {

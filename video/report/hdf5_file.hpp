@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "video/pipeline/run.hpp"
 
 namespace sfft::video {

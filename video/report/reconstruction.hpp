@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/types.hpp"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "kernels/base/output_target.hpp"
+#include "kernels/runtime/output_target.hpp"
 #include "video/shards/shard_lines.hpp"
 
 namespace sfft::video {

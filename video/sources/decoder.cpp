@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "kernels/base/elapsed.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "video/sources/thread.hpp"
 
 namespace sfft::video {

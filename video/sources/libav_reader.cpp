@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/base/host_resources.hpp"
+#include "kernels/runtime/host_resources.hpp"
 #include "video/sources/luma.hpp"
 
 extern "C" {

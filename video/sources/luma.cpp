@@ -3,7 +3,7 @@
 // picture if necessary.
 #include "video/sources/luma.hpp"
 
-#include "kernels/base/luma_range.hpp"
+#include "kernels/cuda/stages/luma_range.hpp"
 
 extern "C" {
 #include <libavutil/pixdesc.h>

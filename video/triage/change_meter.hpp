@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/base/aligned_buffer.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/plan.hpp"
 #include "video/events/thresholds.hpp"

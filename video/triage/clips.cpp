@@ -17,7 +17,7 @@
 #include <memory>
 #include <optional>
 
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "sfft/error.hpp"
 #include "video/sources/libav.hpp"
 #include "video/sources/recording_index.hpp"

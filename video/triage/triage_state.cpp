@@ -9,7 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
 #include "video/report/encoding.hpp"

@@ -10,7 +10,7 @@
 #include <map>
 #include <numbers>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "video/vibration/time_series.hpp"
 
 namespace sfft::video {

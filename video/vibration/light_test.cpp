@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "video/vibration/line_fit.hpp"
 
 namespace sfft::video {

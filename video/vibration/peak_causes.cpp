@@ -14,7 +14,7 @@
 #include <complex>
 #include <cstddef>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "sfft/dense.hpp"
 #include "video/vibration/line_fit.hpp"
 

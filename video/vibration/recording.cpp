@@ -10,7 +10,7 @@
 #include <numeric>
 #include <optional>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "sfft/error.hpp"
 #include "video/sources/decoder.hpp"
 #include "video/sources/samples.hpp"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "sfft/dense.hpp"
 #include "video/vibration/line_fit.hpp"
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <numbers>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::video {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 #include "video/vibration/analysis.hpp"
 
 namespace sfft::video {

@@ -23,7 +23,7 @@
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/timing.hpp"
 #include "bench/result_file.hpp"
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/half.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "sfft_commit.hpp"
 

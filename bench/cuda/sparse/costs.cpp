@@ -10,7 +10,7 @@
 
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/sparse/groups.hpp"
-#include "kernels/base/smooth.hpp"
+#include "kernels/base/math/smooth.hpp"
 #include "sfft/plan/device_memory.hpp"
 #include "sfft/plan/plan_executor.hpp"
 #include "sfft/sfft.hpp"

@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "bench/cuda/sparse/groups.hpp"
-#include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 #include "kernels/cuda/spectrum/largest.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
+#include "kernels/runtime/step_trace.hpp"
 #include "sfft/sfft.hpp"
 
 namespace sfft::bench {

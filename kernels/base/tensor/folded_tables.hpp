@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/base/tensor/folded.hpp"
-#include "kernels/base/turns.hpp"
 
 namespace sfft::detail::tensor {
 

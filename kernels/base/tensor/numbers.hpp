@@ -8,7 +8,7 @@
 // smaller one less than 2^-24, which is 2^-37 of the line's largest part.
 #pragma once
 
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/half.hpp"
 
 #ifndef SFFT_UNROLL
 #ifdef __CUDA_ARCH__

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/base/tensor/passes.hpp"
-#include "kernels/base/turns.hpp"
 
 namespace sfft::detail::tensor {
 

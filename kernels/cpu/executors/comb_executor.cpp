@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/comb_data.hpp"
-#include "kernels/base/lane_weights.hpp"
+#include "kernels/base/tables/comb_data.hpp"
+#include "kernels/base/tables/lane_weights.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/hash.hpp"

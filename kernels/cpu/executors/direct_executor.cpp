@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/base/direct_table.hpp"
+#include "kernels/base/tables/direct_table.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 
 namespace sfft::detail::cpu {

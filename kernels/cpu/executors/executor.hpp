@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail {

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/flat_data.hpp"
-#include "kernels/base/lane_weights.hpp"
-#include "kernels/base/lattice_line.hpp"
+#include "kernels/base/math/lattice_line.hpp"
+#include "kernels/base/tables/flat_data.hpp"
+#include "kernels/base/tables/lane_weights.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/flat_recover.hpp"
 #include "kernels/cpu/stages/permute.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "kernels/base/memory_budget.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 
 namespace sfft::detail::cpu {
 

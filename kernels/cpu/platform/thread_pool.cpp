@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "kernels/base/host_resources.hpp"
+#include "kernels/runtime/host_resources.hpp"
 
 namespace sfft::detail::cpu {
 

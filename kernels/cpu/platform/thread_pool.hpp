@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/runtime/memory_budget.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail::cpu {
 
@@ -77,7 +77,7 @@ class ThreadPool {
 /// Calls job(i, thread) for i < count on the threads of a pool, or on the caller's thread
 /// without one. Jobs may throw: a pool still calls all of them, then rethrows the
 /// exception of the lowest-numbered job. Their memory counts in the caller's budget. Jobs may poll
-/// (kernels/base/run_scope.hpp), and no job begins after a request to stop.
+/// (kernels/runtime/run_scope.hpp), and no job begins after a request to stop.
 template <class Job>
 void for_each(ThreadPool* pool, std::size_t count, const Job& job) {
   LoopPolls polls(static_cast<std::int64_t>(count));

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 #include "kernels/cpu/small_fft/small_fft_pass.hpp"
 #include "kernels/cpu/small_fft/small_fft_transpose.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/small_fft/small_fft_kernels.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/base/butterfly.hpp"
+#include "kernels/base/radix/butterfly.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {

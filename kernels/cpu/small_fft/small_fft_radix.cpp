@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 
 namespace sfft::detail::cpu {
 

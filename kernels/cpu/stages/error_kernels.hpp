@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/base/witness_data.hpp"
+#include "kernels/base/tables/witness_data.hpp"
 
 namespace sfft::detail::cpu {
 

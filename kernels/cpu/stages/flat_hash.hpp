@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/math/hash.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/base/hash.hpp"
+#include "kernels/base/math/hash.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes eight buckets at a time: the phase between neighbouring delays gives a coarse frequency, the
 // phase across four delays refines it, and a fit gives value and residual.
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/locate.hpp"
 
@@ -24,7 +24,7 @@ inline __attribute__((always_inline)) double below(double x) {
   return r > x ? r - 1 : r;
 }
 
-/// exp(2 pi i turns), like root_of_turns() in kernels/base/turns.hpp but without branches.
+/// exp(2 pi i turns), like root_of_turns() in kernels/base/math/roots_of_unity.hpp but without branches.
 inline __attribute__((always_inline)) void root(double turns, double& re, double& im) {
   const double quarters = nearest(4 * turns);
   double s, c;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/base/region.hpp"
+#include "kernels/base/math/region.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 
 namespace sfft::detail::cpu {

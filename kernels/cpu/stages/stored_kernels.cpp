@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The conversions of stored values for one instruction set. f16 uses the processor's instructions if it has
-// them, with the results of kernels/base/half.hpp. The other formats are plain loops that the compiler
-// vectorises.
+// them, with the results of kernels/base/storage/half.hpp. The other formats are plain loops that the
+// compiler vectorises.
 #include "kernels/cpu/stages/stored.hpp"
 
 #if defined(__AVX512F__) || defined(__F16C__)
@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/base/block16.hpp"
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/block16.hpp"
+#include "kernels/base/storage/half.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 

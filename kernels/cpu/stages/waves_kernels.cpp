@@ -3,7 +3,7 @@
 // offsets in registers.
 #include <type_traits>
 
-#include "kernels/base/turns.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/waves.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/witness_mean.hpp"
+#include "kernels/base/tables/witness_mean.hpp"
 #include "kernels/cpu/stages/error_kernels.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/region_gather.hpp"

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/region.hpp"
-#include "kernels/base/witness_data.hpp"
+#include "kernels/base/math/region.hpp"
+#include "kernels/base/tables/witness_data.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {

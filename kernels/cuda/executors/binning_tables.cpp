@@ -7,13 +7,13 @@
 #include <array>
 #include <numeric>
 
-#include "kernels/base/lane_weights.hpp"
-#include "kernels/base/lattice_line.hpp"
-#include "kernels/base/step_trace.hpp"
+#include "kernels/base/math/lattice_line.hpp"
+#include "kernels/base/tables/lane_weights.hpp"
 #include "kernels/cuda/runtime/convert.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 #include "kernels/cuda/stages/host_block.hpp"
 #include "kernels/cuda/stages/stages.hpp"
+#include "kernels/runtime/step_trace.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -10,11 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/base/comb_data.hpp"
-#include "kernels/base/error_table.hpp"
-#include "kernels/base/flat_data.hpp"
-#include "kernels/base/halved_comb.hpp"
-#include "kernels/base/witness_data.hpp"
+#include "kernels/base/tables/comb_data.hpp"
+#include "kernels/base/tables/error_table.hpp"
+#include "kernels/base/tables/flat_data.hpp"
+#include "kernels/base/tables/halved_comb.hpp"
+#include "kernels/base/tables/witness_data.hpp"
 #include "kernels/cuda/executors/executor.hpp"
 #include "kernels/cuda/fused/fused.hpp"
 #include "kernels/cuda/runtime/staged_tables.hpp"
@@ -30,7 +30,7 @@ template <class Real>
 class BinningTables {
  public:
   /// `flags`: kDistinctConjugate and kMean of each coefficient. `witness` may be empty. `tail`: for a halved
-  /// comb (kernels/base/halved_comb.hpp).
+  /// comb (kernels/base/tables/halved_comb.hpp).
   BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
                 std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness,
                 const std::vector<TailTerm>& tail = {});
@@ -85,8 +85,8 @@ template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
                                                int frames);
 
-/// The dimension to halve (kernels/base/halved_comb.hpp) for batches of `frames`: if multiprocessors are to
-/// spare, twice as many then share a frame's samples. −1: none.
+/// The dimension to halve (kernels/base/tables/halved_comb.hpp) for batches of `frames`: if multiprocessors
+/// are to spare, twice as many then share a frame's samples. −1: none.
 int dimension_to_halve(const CombData& data, const DeviceInfo& device, int frames);
 
 template <class Real>

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/base/embedded.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/probe.hpp"
+#include "kernels/runtime/embedded.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "kernels/base/user_cache.hpp"
+#include "kernels/runtime/user_cache.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {

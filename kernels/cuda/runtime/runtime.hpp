@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/queue.hpp"
+#include "kernels/runtime/queue.hpp"
 
 struct CUevent_st;
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/runtime/stream_buffer.hpp"
+#include "kernels/runtime/step_trace.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -3,7 +3,7 @@
 // (kernels/cuda/small_fft/fft_pass.hpp).
 #pragma once
 
-#include "kernels/base/butterfly.hpp"
+#include "kernels/base/radix/butterfly.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
 #include "kernels/cuda/small_fft/fft_pass.hpp"
 

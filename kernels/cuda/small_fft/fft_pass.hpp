@@ -7,7 +7,7 @@
 // within each outer block. Source: Stockham's self-sorting form, Van Loan (1992), 1.7.
 #pragma once
 
-#include "kernels/base/fast_divisor.hpp"
+#include "kernels/base/math/fast_divisor.hpp"
 
 namespace sfft::detail::cuda {
 

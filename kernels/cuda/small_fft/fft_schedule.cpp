@@ -5,8 +5,8 @@
 
 #include <limits>
 
-#include "kernels/base/index.hpp"
-#include "kernels/base/radices.hpp"
+#include "kernels/base/math/index.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/cuda/small_fft/schedule_table.hpp"
 
 namespace sfft::detail::cuda {

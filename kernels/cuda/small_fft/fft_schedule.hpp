@@ -15,7 +15,7 @@ struct FftTables {
   std::vector<std::complex<double>> table;
 };
 
-/// Radices with a butterfly in registers (kernels/base/butterfly.hpp); others are summed directly.
+/// Radices with a butterfly in registers (kernels/base/radix/butterfly.hpp); others are summed directly.
 bool has_butterfly(int radix) noexcept;
 
 /// `grid` holds `rank` extents, slowest first; at most 2^20 points. With `load_first` the first pass has

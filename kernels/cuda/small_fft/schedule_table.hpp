@@ -3,7 +3,7 @@
 // take longer than everything else.
 #pragma once
 
-#include "kernels/base/portable.hpp"
+#include "kernels/base/math/portable.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 
 namespace sfft::detail::cuda {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cuda/runtime/convert.hpp"
 #include "sfft/error.hpp"
 

@@ -3,7 +3,7 @@
 // stores the lines so that neighbouring threads write neighbouring elements.
 #include "kernels/cuda/small_fft/small_fft.hpp"
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/cuda/small_fft/block_fft.cuh"
 
 namespace sfft::detail::cuda {

@@ -2,7 +2,7 @@
 // Takes two launches: each block sums one chunk of a cell, then one block per cell adds up its chunks.
 #include "kernels/cuda/spectrum/cell_sums.hpp"
 
-#include "kernels/base/log_cells.hpp"
+#include "kernels/base/math/log_cells.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 
 namespace sfft::detail::cuda {

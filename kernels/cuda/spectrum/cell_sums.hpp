@@ -29,7 +29,7 @@ class CellSums {
 };
 
 /// Σ multiplicity × values over the elements of each cell whose `power` is not negative. Cells are products
-/// of those in kernels/base/log_cells.hpp, row-major. Both arrays are in device memory, in the layout of
+/// of those in kernels/base/math/log_cells.hpp, row-major. Both arrays are in device memory, in the layout of
 /// `extents`. Blocks. The order of each sum is fixed: the same values give the same bits.
 std::vector<double> cell_sums(const double* values, const double* power, const SpectrumExtents& extents,
                               Stream stream);

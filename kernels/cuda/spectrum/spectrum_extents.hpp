@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/base/portable.hpp"
+#include "kernels/base/math/portable.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "kernels/base/error_estimate.hpp"
-#include "kernels/base/fast_divisor.hpp"
-#include "kernels/base/witness_reals.hpp"
+#include "kernels/base/math/fast_divisor.hpp"
+#include "kernels/base/tables/error_estimate.hpp"
+#include "kernels/base/tables/witness_reals.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
 #include "kernels/cuda/small_fft/fft_pass.hpp"
 
@@ -28,7 +28,7 @@ struct DeviceTailTerm {
   Real root_re, root_im;
 };
 
-/// A plan's check samples (kernels/base/witness_data.hpp).
+/// A plan's check samples (kernels/base/tables/witness_data.hpp).
 template <class Real>
 struct WitnessTable {
   /// [sample][pitch], of which k are used. The real part of the prediction is Σ_i rows.re re X̂_i + rows.im

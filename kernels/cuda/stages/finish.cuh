@@ -2,7 +2,7 @@
 // The end of a transform computes values, the scales of the errors, standard errors and the error estimate.
 #pragma once
 
-#include "kernels/base/error_estimate.hpp"
+#include "kernels/base/tables/error_estimate.hpp"
 #include "kernels/cuda/stages/binning.hpp"
 #include "kernels/cuda/stages/witness.cuh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each warp scans a run of one transform. An atomic maximum combines the runs; it works on the values' bits,
 // which are ordered like their magnitudes.
-#include "kernels/base/block16.hpp"
+#include "kernels/base/storage/block16.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per frequency; the arithmetic is that of kernels/base/hash.hpp.
-#include "kernels/base/hash.hpp"
+// One thread per frequency; the arithmetic is that of kernels/base/math/hash.hpp.
+#include "kernels/base/math/hash.hpp"
 
 #include "kernels/cuda/stages/stages.hpp"
 

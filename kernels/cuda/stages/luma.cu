@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each thread converts one column of samples and strides over the rows.
-#include "kernels/base/luma_range.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
+#include "kernels/cuda/stages/luma_range.hpp"
 #include "kernels/cuda/stages/pack.hpp"
 
 namespace sfft::detail::cuda {

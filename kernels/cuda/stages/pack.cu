@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins axes that are contiguous on both sides, then copies and converts in one strided loop.
-#include "kernels/base/fast_divisor.hpp"
+#include "kernels/base/math/fast_divisor.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"
 #include "kernels/cuda/stages/pack.hpp"

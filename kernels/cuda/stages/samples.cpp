@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "kernels/base/region.hpp"
-#include "kernels/base/witness_reals.hpp"
+#include "kernels/base/math/region.hpp"
+#include "kernels/base/tables/witness_reals.hpp"
 
 namespace sfft::detail::cuda {
 

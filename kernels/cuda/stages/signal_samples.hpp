@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernels/base/sample_set.hpp"
+#include "kernels/base/tables/sample_set.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 

@@ -3,7 +3,7 @@
 // block, and each takes eight neighbours.
 #include <cstdint>
 
-#include "kernels/base/block16.hpp"
+#include "kernels/base/storage/block16.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
 

@@ -2,7 +2,7 @@
 // The witness of a plan on the GPU: compares scattered samples with what the coefficients predict there.
 #pragma once
 
-#include "kernels/base/witness_reals.hpp"
+#include "kernels/base/tables/witness_reals.hpp"
 #include "kernels/cuda/runtime/warp_sums.cuh"
 #include "kernels/cuda/stages/binning.hpp"
 #include "kernels/cuda/stages/gather.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread computes one sample and coefficient. When the host computed these tables and sent them over the
 // bus, they took a tenth of the planning time.
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cuda/stages/stages.hpp"
 
 namespace sfft::detail::cuda {

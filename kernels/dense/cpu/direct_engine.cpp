@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cpu/platform/isa.hpp"
 #include "kernels/cpu/stages/matrix_product.hpp"
 #include "kernels/dense/cpu/convert.hpp"

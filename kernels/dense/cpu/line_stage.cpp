@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 namespace sfft::detail {

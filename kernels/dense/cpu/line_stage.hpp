@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/cpu/stages/short_lines.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail {

@@ -9,14 +9,14 @@
 #include <cstddef>
 #include <limits>
 
-#include "kernels/base/index.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/dense/cpu/two_pass_fft.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <optional>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
 #include "kernels/dense/cpu/convert.hpp"
@@ -26,24 +26,6 @@ constexpr std::int64_t kMinPoints = 1 << 16;
 template <class Real>
 constexpr std::int64_t kMinPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kMinPoints;
 
-/// exp(2 pi i k / n) for ascending k, from two tables of about sqrt(n) entries.
-class Roots {
- public:
-  explicit Roots(std::int64_t n) {
-    for (std::int64_t k = 0; k < kStep; ++k) fine_.push_back(unit_root(k, n));
-    for (std::int64_t k = 0; k < n; k += kStep) coarse_.push_back(unit_root(k, n));
-  }
-  std::complex<double> operator()(std::int64_t k) const {
-    const std::complex<double> a = coarse_[static_cast<std::size_t>(k / kStep)],
-                               b = fine_[static_cast<std::size_t>(k % kStep)];
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
-
- private:
-  static constexpr std::int64_t kStep = 4096;
-  std::vector<std::complex<double>> fine_, coarse_;
-};
-
 template <class Real>
 class LongLineEngine final : public DenseEngine<Real> {
   using Complex = std::complex<Real>;
@@ -52,7 +34,7 @@ class LongLineEngine final : public DenseEngine<Real> {
   LongLineEngine(std::int64_t n, bool real) : n_(n), real_(real), forward_(n, real) {
     if (real) {
       pairs_.emplace(n / 2, false);
-      roots_.emplace(n);
+      roots_.emplace(n, n - 1);
     }
     for (const TwoPassFft<Real>* fft : {&forward_, pairs_ ? &*pairs_ : &forward_}) {
       thread_bytes_ = std::max(thread_bytes_, aligned(fft->scratch_reals() * sizeof(Real)));
@@ -167,7 +149,7 @@ class LongLineEngine final : public DenseEngine<Real> {
                    [&](std::int64_t begin, std::int64_t end, std::byte*) {
                      for (std::int64_t k = std::max<std::int64_t>(1, begin); k < end; ++k) {
                        const Complex a = spectrum[k], b = spectrum[half - k];
-                       const std::complex<double> root = (*roots_)(k);
+                       const std::complex<double> root = std::conj((*roots_)(k));
                        const auto c = static_cast<Real>(root.real()), s = static_cast<Real>(root.imag());
                        const Real odd_re = a.real() - b.real(), odd_im = a.imag() + b.imag();
                        pairs[k] = {a.real() + b.real() - (c * odd_im + s * odd_re),
@@ -181,7 +163,7 @@ class LongLineEngine final : public DenseEngine<Real> {
   bool real_;
   TwoPassFft<Real> forward_;
   std::optional<TwoPassFft<Real>> pairs_;  ///< for inverses of real signals
-  std::optional<Roots> roots_;
+  std::optional<RootTable> roots_;
   std::size_t thread_bytes_ = 0, between_bytes_ = 0;
 };
 

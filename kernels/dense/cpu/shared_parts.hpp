@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/dense/problem/engine.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 
@@ -39,7 +39,7 @@ inline int threads_worth(std::int64_t points, int max) {
 }
 
 /// Calls job(part, workspace of the thread) for every part. Each thread has a workspace of `bytes`, a
-/// multiple of 64. Jobs must not throw. May end between parts on request (kernels/base/run_scope.hpp).
+/// multiple of 64. Jobs must not throw. May end between parts on request (kernels/runtime/run_scope.hpp).
 template <class Job>
 void over_parts(const EngineScratch& scratch, std::size_t bytes, std::int64_t parts, const Job& job) {
   LoopPolls polls(parts);

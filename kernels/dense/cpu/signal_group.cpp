@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/dense/cpu/convert.hpp"

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/base/memory_budget.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 #include "kernels/cpu/stages/short_lines.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail {

@@ -8,8 +8,8 @@
 #include <bit>
 #include <cmath>
 
-#include "kernels/base/index.hpp"
-#include "kernels/base/smooth.hpp"
+#include "kernels/base/math/index.hpp"
+#include "kernels/base/math/smooth.hpp"
 #include "kernels/cpu/small_fft/fft_cache.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
 

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "kernels/base/elapsed.hpp"
 #include "kernels/dense/out_of_core/partitioned_round.hpp"
+#include "kernels/runtime/elapsed.hpp"
 
 namespace sfft::detail {
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "kernels/base/smooth.hpp"
+#include "kernels/base/math/smooth.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

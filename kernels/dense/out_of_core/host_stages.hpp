@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/root_table.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/out_of_core/out_of_core_device.hpp"
 #include "kernels/dense/problem/engine.hpp"

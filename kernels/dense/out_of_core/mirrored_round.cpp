@@ -16,15 +16,14 @@ using Complex = std::complex<double>;
 
 /// Converts values k and h − k of a transform of pairs to those of half spectra, times 2·half.
 void unpack_real(Complex& a, Complex& b, const Complex& root, double half) {
-  const Complex sum = half * (a + std::conj(b)), difference = -half * RootTable::times_i(a - std::conj(b));
-  const Complex odd = RootTable::times(root, difference);
+  const Complex sum = half * (a + std::conj(b)), difference = -half * times_i(a - std::conj(b));
+  const Complex odd = times(root, difference);
   a = sum + odd;
   b = std::conj(sum - odd);
 }
 /// The inverse of unpack_real(), times 2.
 void pack_real(Complex& a, Complex& b, const Complex& root) {
-  const Complex sum = a + std::conj(b),
-                odd = RootTable::times_i(RootTable::times(std::conj(root), a - std::conj(b)));
+  const Complex sum = a + std::conj(b), odd = times_i(times(std::conj(root), a - std::conj(b)));
   a = sum + odd;
   b = std::conj(sum - odd);
 }
@@ -209,7 +208,7 @@ class MirroredRound final : public Round {
         const std::int64_t turn = 2 * r * column % (2 * half_);
         Complex root = turn <= half_ ? roots_(turn) : std::conj(roots_(2 * half_ - turn));
         if (call.inverse) root = std::conj(root);
-        to[column * rows_ + r] = std::complex<Real>(RootTable::times(Complex(values[r]), root));
+        to[column * rows_ + r] = std::complex<Real>(times(Complex(values[r]), root));
       }
     }
   }

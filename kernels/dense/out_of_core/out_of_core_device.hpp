@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/queue.hpp"
+#include "kernels/runtime/queue.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::detail {

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <set>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/trace.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/trace.hpp"
 
 namespace sfft::detail {
 

@@ -11,8 +11,8 @@
 #include <deque>
 #include <utility>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/run_scope.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/base/log.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/cpu/platform/non_temporal.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
+#include "kernels/runtime/log.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

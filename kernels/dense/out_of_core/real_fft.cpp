@@ -10,8 +10,8 @@
 #include <chrono>
 #include <cstring>
 
-#include "kernels/base/elapsed.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/runtime/elapsed.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

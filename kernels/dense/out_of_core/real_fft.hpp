@@ -9,7 +9,7 @@
 #include <complex>
 #include <string>
 
-#include "kernels/base/root_table.hpp"
+#include "kernels/base/math/roots_of_unity.hpp"
 #include "kernels/dense/out_of_core/out_of_core_fft.hpp"
 
 namespace sfft::detail {

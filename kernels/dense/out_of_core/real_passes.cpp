@@ -79,7 +79,7 @@ void RealPasses<Real>::unpack_real(std::complex<Real>* spectra, Real scale, cpu:
     std::complex<Real>*const a = spectra + row * (h + 1), *const b = spectra + other * (h + 1);
     for (std::int64_t k = begin; k < end; ++k) {
       const Complex one(a[k]), two = std::conj(Complex(b[k == 0 ? 0 : h - k]));
-      const Complex sum = half * (one + two), difference = -half * RootTable::times_i(one - two);
+      const Complex sum = half * (one + two), difference = -half * times_i(one - two);
       if (k == 0) {
         a[0] = std::complex<Real>(sum + difference);
         a[h] = std::complex<Real>(sum - difference);
@@ -87,7 +87,7 @@ void RealPasses<Real>::unpack_real(std::complex<Real>* spectra, Real scale, cpu:
         b[h] = std::conj(a[h]);
         continue;
       }
-      const Complex odd = RootTable::times(root_(k), difference);
+      const Complex odd = times(root_(k), difference);
       a[k] = std::complex<Real>(sum + odd);
       b[h - k] = std::complex<Real>(std::conj(sum - odd));
     }
@@ -108,14 +108,13 @@ void RealPasses<Real>::pack_real(const std::complex<Real>* spectra, std::complex
         const Complex mean = 0.5 * (Complex(a[0]) + std::conj(Complex(b[0]))),
                       last = 0.5 * (Complex(a[h]) + std::conj(Complex(b[h])));
         const Complex sum = mean + last, difference = mean - last;
-        to_a[0] = std::complex<Real>(sum + RootTable::times_i(difference));
-        to_b[0] = std::complex<Real>(std::conj(sum) + RootTable::times_i(std::conj(difference)));
+        to_a[0] = std::complex<Real>(sum + times_i(difference));
+        to_b[0] = std::complex<Real>(std::conj(sum) + times_i(std::conj(difference)));
         if (pitch > h) to_a[h] = to_b[h] = 0;
         continue;
       }
       const Complex one(a[k]), two = std::conj(Complex(b[h - k]));
-      const Complex sum = one + two,
-                    odd = RootTable::times_i(RootTable::times(std::conj(root_(k)), one - two));
+      const Complex sum = one + two, odd = times_i(times(std::conj(root_(k)), one - two));
       to_a[k] = std::complex<Real>(sum + odd);
       to_b[h - k] = std::complex<Real>(std::conj(sum - odd));
     }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/dense/request/request.hpp"
 
 namespace sfft::detail {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "kernels/base/argument_checks.hpp"
-#include "kernels/base/host_resources.hpp"
-#include "kernels/base/smooth.hpp"
+#include "kernels/base/math/smooth.hpp"
 #include "kernels/dense/cpu/two_pass_fft.hpp"
+#include "kernels/runtime/argument_checks.hpp"
+#include "kernels/runtime/host_resources.hpp"
 
 namespace sfft::detail {
 

@@ -6,8 +6,8 @@
 #include <new>
 #include <span>
 
-#include "kernels/base/memory_budget.hpp"
 #include "kernels/dense/problem/problem.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 #include "sfft/dense_options.hpp"
 #include "sfft/error.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/queue.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
+#include "kernels/runtime/queue.hpp"
 
 namespace sfft::detail {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/embedded.hpp"
 #include "kernels/dense/wisdom/wisdom_text.hpp"
+#include "kernels/runtime/embedded.hpp"
 #include "sfft/error.hpp"
 #include "sfft_build_config.hpp"
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "kernels/base/user_cache.hpp"
 #include "kernels/dense/problem/problem.hpp"
+#include "kernels/runtime/user_cache.hpp"
 
 namespace sfft::detail {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests every butterfly of the kernels against direct sums.
-#include "kernels/base/butterfly.hpp"
+#include "kernels/base/radix/butterfly.hpp"
 
 #include <gtest/gtest.h>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
 

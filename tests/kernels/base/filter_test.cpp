@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the mathematics of the flat-window path: window and response, lattice lines, and positions on the
 // circle of buckets.
-#include "kernels/base/filter.hpp"
+#include "kernels/base/math/filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <numbers>
 #include <vector>
 
-#include "kernels/base/lattice_line.hpp"
+#include "kernels/base/math/lattice_line.hpp"
 #include "kernels/cpu/stages/flat_hash.hpp"
 
 namespace filter_test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the conversions of 16-bit floating-point numbers, for all 65536 patterns and for values between them.
 // The reference decodes by the definition and rounds by comparing distances.
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/half.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares halved combs with direct sums over the whole comb's samples.
-#include "kernels/base/halved_comb.hpp"
+#include "kernels/base/tables/halved_comb.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests CPU quotas of control groups, read from folders laid out as the kernel's documentation describes.
-#include "kernels/base/host_resources.hpp"
+#include "kernels/runtime/host_resources.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests index arithmetic against wider integers and long double: roots of unity, exact phases, floor_mod.
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 
 #include <gtest/gtest.h>
 

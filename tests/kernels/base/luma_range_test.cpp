@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the stretch of limited range for every sample of every depth.
-#include "kernels/base/luma_range.hpp"
+#include "kernels/cuda/stages/luma_range.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the writer of all outputs: whatever a path leads to, it holds either the whole old file or the whole
 // new one.
-#include "kernels/base/output_file.hpp"
+#include "kernels/runtime/output_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests medians and quantiles against a sorted copy.
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 #include <gtest/gtest.h>
 

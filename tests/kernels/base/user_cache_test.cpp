@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that values come back from the user's cache, and that files which are damaged or not the user's are
 // ignored.
-#include "kernels/base/user_cache.hpp"
+#include "kernels/runtime/user_cache.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

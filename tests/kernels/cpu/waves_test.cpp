@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cpu/stages/waves.hpp"
 
 namespace sfft::detail::waves_test {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/cuda/small_fft/schedule_table.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"

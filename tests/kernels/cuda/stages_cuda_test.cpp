@@ -5,8 +5,8 @@
 #include <random>
 
 #include "bench/known_signals.hpp"
-#include "kernels/base/hash.hpp"
-#include "kernels/base/witness_mean.hpp"
+#include "kernels/base/math/hash.hpp"
+#include "kernels/base/tables/witness_mean.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "kernels/cuda/stages/stages.hpp"
 #include "sfft/template.hpp"

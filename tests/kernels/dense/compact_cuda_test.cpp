@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/half.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
 #include "tests/support/compact.hpp"
 #include "tests/support/dense_device.hpp"

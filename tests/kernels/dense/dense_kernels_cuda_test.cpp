@@ -3,7 +3,7 @@
 // per multiprocessor, and separate kernels for bytes.
 #include <fmt/format.h>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"

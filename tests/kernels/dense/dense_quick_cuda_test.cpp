@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/base/user_cache.hpp"
 #include "kernels/dense/problem/problem.hpp"
+#include "kernels/runtime/user_cache.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/dense_device.hpp"
 #include "tests/support/dense_reference.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/half.hpp"
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
+#include "kernels/base/storage/half.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "tests/support/compact.hpp"

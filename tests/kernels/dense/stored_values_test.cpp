@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/half.hpp"
 #include "sfft/dense.hpp"
 #include "tests/support/stored_floats.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/embedded.hpp"
+#include "kernels/runtime/embedded.hpp"
 #include "sfft/sfft.hpp"
 #include "tests/support/wisdom.hpp"
 

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <optional>
 
-#include "kernels/base/elapsed.hpp"
-#include "kernels/base/memory_budget.hpp"
 #include "kernels/dense/request/choose/selection.hpp"
 #include "kernels/dense/request/host/cpu_runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/runtime/elapsed.hpp"
+#include "kernels/runtime/memory_budget.hpp"
 
 namespace sfft::detail {
 

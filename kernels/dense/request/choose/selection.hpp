@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/quantiles.hpp"
-#include "kernels/base/run_scope.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "kernels/dense/request/runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 

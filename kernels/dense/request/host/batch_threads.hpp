@@ -8,8 +8,8 @@
 #include <mutex>
 #include <utility>
 
-#include "kernels/base/run_scope.hpp"
 #include "kernels/cpu/platform/pool_cache.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 

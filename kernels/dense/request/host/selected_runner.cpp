@@ -5,9 +5,9 @@
 
 #include <complex>
 
-#include "kernels/base/memory_budget.hpp"
-#include "kernels/base/run_scope.hpp"
 #include "kernels/dense/request/runner.hpp"
+#include "kernels/runtime/memory_budget.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 

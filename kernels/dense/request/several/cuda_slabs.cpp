@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 

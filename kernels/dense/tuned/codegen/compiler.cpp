@@ -13,11 +13,11 @@
 #include <system_error>
 #include <thread>
 
-#include "kernels/base/embedded.hpp"
-#include "kernels/base/host_resources.hpp"
-#include "kernels/base/log.hpp"
-#include "kernels/base/user_cache.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
+#include "kernels/runtime/embedded.hpp"
+#include "kernels/runtime/host_resources.hpp"
+#include "kernels/runtime/log.hpp"
+#include "kernels/runtime/user_cache.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail {

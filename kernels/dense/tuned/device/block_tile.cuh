@@ -4,7 +4,7 @@
 // integers of their transform.
 #pragma once
 
-#include "kernels/base/block16.hpp"
+#include "kernels/base/storage/block16.hpp"
 #include "kernels/dense/tuned/device/tile.cuh"
 
 namespace sfft::device {

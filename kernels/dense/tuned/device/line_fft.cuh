@@ -8,7 +8,7 @@
 // memory. It serves the sparse plans, where many small FFTs of any size are a part of one fused kernel. This
 // one is compiled at run time for one length. Its points stay in registers and its addresses are constants,
 // but a plan may wait seconds for the compiler. That pays only if one dense transform size is the whole job.
-// Both call the same butterflies (kernels/base/butterfly.hpp).
+// Both call the same butterflies (kernels/base/radix/butterfly.hpp).
 #pragma once
 
 #include "kernels/dense/tuned/device/pass.cuh"

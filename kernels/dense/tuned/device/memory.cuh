@@ -2,7 +2,7 @@
 // Access to global memory: loads and stores with cache hints, asynchronous copies, and prefetches.
 #pragma once
 
-#include "kernels/base/block16.hpp"
+#include "kernels/base/storage/block16.hpp"
 #include "kernels/dense/tuned/plan/step.hpp"
 
 namespace sfft::device {

@@ -2,7 +2,7 @@
 // One pass of an FFT: its butterflies, their twiddle factors, and the slots of inputs and outputs.
 #pragma once
 
-#include "kernels/base/butterfly.hpp"
+#include "kernels/base/radix/butterfly.hpp"
 #include "kernels/dense/tuned/device/fused_butterfly.cuh"
 #include "kernels/dense/tuned/device/line.cuh"
 

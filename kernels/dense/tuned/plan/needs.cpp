@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/plan/grid.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/dense/tuned/policy/knobs.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <complex>
 
-#include "kernels/base/half.hpp"
+#include "kernels/base/storage/half.hpp"
 #include "kernels/dense/tuned/run/tables.hpp"
 
 namespace sfft::detail::tuned {

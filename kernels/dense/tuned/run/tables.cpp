@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/base/index.hpp"
+#include "kernels/base/math/index.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/dense/tuned/plan/grid.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 #include "kernels/dense/tuned/policy/knobs.hpp"

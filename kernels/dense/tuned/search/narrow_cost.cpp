@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 
 namespace sfft::detail::tuned {

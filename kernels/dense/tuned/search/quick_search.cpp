@@ -10,13 +10,13 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/base/host_resources.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/trial_bench.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
+#include "kernels/runtime/host_resources.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 
 namespace sfft::detail {
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <optional>
 
-#include "kernels/base/quantiles.hpp"
+#include "kernels/base/math/quantiles.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/candidates.hpp"
 #include "kernels/dense/tuned/search/products.hpp"

@@ -2,7 +2,7 @@
 // Tests the candidate policies of the tuner.
 #include <gtest/gtest.h>
 
-#include "kernels/base/radices.hpp"
+#include "kernels/base/radix/radices.hpp"
 #include "kernels/dense/tuned/search/bank_conflicts.hpp"
 #include "tests/support/tuned_problem.hpp"
 

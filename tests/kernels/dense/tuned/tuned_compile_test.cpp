@@ -14,11 +14,11 @@
 #include <span>
 #include <sstream>
 
-#include "kernels/base/embedded.hpp"
-#include "kernels/base/user_cache.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
+#include "kernels/runtime/embedded.hpp"
+#include "kernels/runtime/user_cache.hpp"
 #include "tests/support/tuned_problem.hpp"
 
 namespace sfft::detail {
