@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "tests/video/triage_scene.hpp"
 #include "video/triage/light.hpp"
+#include "video/triage/straight_path.hpp"
 
 namespace sfft::video::triage_light_test {
 namespace {
@@ -266,6 +269,53 @@ TEST(Triage, AStrongWebIsNoEvent) {
   ASSERT_EQ(events.size(), 1U);
   EXPECT_NEAR(events[0].change_start_s, 120 / kRate, 0.5);
   EXPECT_NEAR(events[0].change_end_s, 170 / kRate, 0.5);
+}
+
+TEST(Triage, FaintPeopleWhoWalkOnAreEvents) {
+  // In single frames, the scores stay below the threshold.
+  constexpr double kNoise = 4;
+  const auto faint = [](const std::function<int(int)>& left_at) {
+    return [=](Grey& grey, int frame) {
+      if (frame < 120 || frame >= 190) return;
+      for (int y = 50; y < 62; ++y)
+        for (int x = left_at(frame); x < left_at(frame) + 6; ++x) pixel(grey, x, y) += 8;
+    };
+  };
+  EXPECT_TRUE(events_of(faint([](int) { return 60; }), kNoise).empty());
+  EXPECT_TRUE(events_of(faint([](int frame) { return 20 + frame * 97 % 150; }), kNoise).empty());
+  const auto events = events_of(faint([](int frame) { return 10 + 2 * (frame - 120); }), kNoise);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_LT(events[0].peak, EventOptions{}.threshold);
+  EXPECT_NEAR(events[0].change_start_s, 120 / kRate, 0.6);
+  EXPECT_NEAR(events[0].change_end_s, 190 / kRate, 0.6);
+}
+
+/// The largest score on a path of the places (64 by 36 points, 25 pictures per second) in 4 s.
+double on_path(const std::function<std::array<double, 2>(int)>& place) {
+  StraightPath path(64, 36, kRate);
+  double max = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto [x, y] = place(i);
+    max = std::max(max, path.add(i / kRate, 3, x, y));
+  }
+  return max;
+}
+
+TEST(Triage, OnlyWhatMovesOnIsOnAPath) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> unit(0, 1);
+  const auto anywhere = [&] { return std::array{64 * unit(random), 36 * unit(random)}; };
+  EXPECT_NEAR(on_path([](int i) { return std::array{0.3 * i, 20.0}; }), 3, 1e-9);
+  // The head, then the feet, and noise in every sixth picture.
+  EXPECT_GT(on_path([&](int i) {
+              return i % 6 == 0 ? anywhere() : std::array{40 - 0.3 * i, 20.0 + i % 2 * 6};
+            }),
+            2);
+  EXPECT_EQ(on_path([](int) { return std::array{30.0, 20.0}; }), 0);
+  EXPECT_LT(on_path([&](int) { return anywhere(); }), 1);
+  // A thread that sways at 0.8 Hz, and a jump from one place to another.
+  EXPECT_LT(on_path([](int i) { return std::array{30 + 8 * std::sin(0.2 * i), 20.0}; }), 2);
+  EXPECT_LT(on_path([](int i) { return std::array{i < 50 ? 20.0 : 40.0, 20.0}; }), 1);
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ void ChangeMeter::begin(const SignalView& first) {
   search_.emplace(view_->width(), view_->height());
   moments_.emplace(view_->width());
   brief_.emplace(view_->width(), view_->height());
+  path_.emplace(view_->width(), view_->height(), 1 / lengths_.interval_s);
   // With frames further apart than half of the time that a light takes, objects appear just as suddenly.
   if (lengths_.interval_s <= 0.5 * options_.thresholds.switched_s)
     switched_.emplace(frames_in(options_.thresholds.switched_s, lengths_.interval_s), kWhite);
@@ -63,12 +64,12 @@ std::optional<Change> ChangeMeter::next_unknown() const {
 }
 
 void ChangeMeter::save(ByteWriter& bytes) {
-  bytes(light_, smooth_, averaged_, average_, past_, *background_);
+  bytes(light_, smooth_, averaged_, average_, past_, *background_, *path_);
 }
 
 void ChangeMeter::resume(const SignalView& first, std::int64_t next, ByteReader& bytes) {
   begin(first);
-  bytes(light_, smooth_, averaged_, average_, past_, *background_);
+  bytes(light_, smooth_, averaged_, average_, past_, *background_, *path_);
   const bool fits =
       std::ranges::all_of(past_, [&](const Pending& one) { return one.picture.size() == view_->points(); });
   if (!background_->restored() || smooth_.size() != view_->points() || average_.size() != view_->points() ||
@@ -171,8 +172,8 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   const ChangedTile tile =
       search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset,
                     {&*moments_, switched_ ? &*switched_ : nullptr, &*brief_});
-  const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
-  out.push_back(change);
+  out.push_back({next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y),
+                 path_->add(next.seconds, tile.score, tile.x, tile.y)});
   past_.push_back(std::move(next));
   pending_.pop_front();
   if (std::ssize(past_) > lengths_.around) {

@@ -16,6 +16,7 @@
 #include "video/sources/source.hpp"
 #include "video/triage/background.hpp"
 #include "video/triage/byte_archive.hpp"
+#include "video/triage/straight_path.hpp"
 #include "video/triage/tile_search.hpp"
 
 namespace sfft::video {
@@ -80,10 +81,13 @@ struct Change {
   /// Root mean square deviation of the tile that differs most, in units of its usual spread.
   double score = 0;
   double x = 0, y = 0;  ///< the middle of that tile, in pixels of the frame
+  /// A lower score that holds for all of the last StraightPath::kSeconds, if that tile moved in a straight
+  /// line; otherwise 0.
+  double moving = 0;
 
   template <class Archive>
   void archive(Archive& bytes) {
-    bytes(frame, seconds, score, x, y);
+    bytes(frame, seconds, score, x, y, moving);
   }
 };
 
@@ -150,6 +154,7 @@ class ChangeMeter {
   std::optional<Moments> moments_;
   std::optional<SwitchedLight> switched_;
   std::optional<BriefLight> brief_;
+  std::optional<StraightPath> path_;
   std::vector<float> smooth_, deviation_, recent_deviation_, spread_;
 };
 

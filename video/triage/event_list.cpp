@@ -33,8 +33,16 @@ const Change& EventList::at(std::int64_t frame) const {
   return found == past_.end() ? past_.back() : *found;
 }
 
-void EventList::begin() {
+/// The first change of an event that begins now.
+const Change& EventList::first_change() const {
   const Change& first = at(condition_.start());
+  if (first.score > options_.threshold) return first;
+  const double start = first.seconds - StraightPath::kSeconds;
+  return *std::ranges::lower_bound(past_, start, {}, &Change::seconds);
+}
+
+void EventList::begin() {
+  const Change& first = first_change();
   if (!current_) {
     current_ = Current{};
     TriageEvent& event = current_->event;
@@ -67,11 +75,13 @@ std::optional<TriageEvent> EventList::close() {
 
 std::optional<TriageEvent> EventList::add(const Change& change) {
   past_.push_back(change);
-  const double limit = options_.threshold * (condition_.active() ? kRelease : 1);
-  const Hysteresis::Change turn = condition_.update(change.frame, change.score > limit);
+  const double moving = kMoving * options_.threshold;
+  const bool counts =
+      condition_.active() ? lasts(change) : change.score > options_.threshold || change.moving > moving;
+  const Hysteresis::Change turn = condition_.update(change.frame, counts);
   std::optional<TriageEvent> over;
   if (turn == Hysteresis::Change::begins) {
-    const double start = at(condition_.start()).seconds;
+    const double start = first_change().seconds;
     if (current_ && start - options_.margin_before_s > current_->event.change_end_s + options_.margin_after_s)
       over = close();
     begin();
@@ -82,8 +92,8 @@ std::optional<TriageEvent> EventList::add(const Change& change) {
   }
   if (current_ && current_->lasts && change.score > current_->peak.score) current_->peak = change;
 
-  // A change that begins now may turn out to have begun up to 32 frames ago.
-  const double reach = options_.margin_before_s + 33 * interval_s_;
+  // A change that begins now may turn out to have begun up to 32 frames ago, and its path before that.
+  const double reach = options_.margin_before_s + StraightPath::kSeconds + 33 * interval_s_;
   if (current_ && !current_->lasts &&
       change.seconds - reach > current_->event.change_end_s + options_.margin_after_s)
     over = close();

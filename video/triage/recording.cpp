@@ -334,8 +334,7 @@ class Reading {
     if (areas_->zones() == 0) return;
     if (events_->idle())
       while (std::ssize(zones_) > kHeld) zones_.pop_front();
-    if (change.score > EventList::kRelease * options_.event.threshold)
-      zones_.emplace_back(change.seconds, areas_->zones_at(change.x, change.y));
+    if (events_->lasts(change)) zones_.emplace_back(change.seconds, areas_->zones_at(change.x, change.y));
   }
 
   void keep(TriageEvent event) {
@@ -373,9 +372,9 @@ class Reading {
     return file;
   }
 
-  static constexpr std::uint32_t kFormat = 0x54524934;
+  static constexpr std::uint32_t kFormat = 0x54524935;
   static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
-  static constexpr std::int64_t kHeld = 64;  ///< a new event has its peak at most this many frames back
+  static constexpr std::int64_t kHeld = 96;  ///< a new event has its peak at most this many frames back
 
   const TriageOptions& options_;
   const TriageCallbacks& callbacks_;
