@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "kernels/cuda/runtime/runtime.hpp"
-#include "kernels/cuda/stages/found_exponents.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 
