@@ -17,7 +17,7 @@ namespace sfft::video {
 double DenseTimer::time(const SignalView& frame, const SignalView& converted) {
   const auto timed = [this](const SignalView& input) {
     const auto start = std::chrono::steady_clock::now();
-    plan_.forward(input, spectrum_, {workspace_.data(), workspace_.size()});
+    plan_.forward(input, spectrum_, workspace_.span());
     return detail::us_since(start);
   };
   if (warm_) return timed(from_converted_ ? converted : frame);

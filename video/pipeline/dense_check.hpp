@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/runtime/aligned_buffer.hpp"
 #include "sfft/dense.hpp"
 #include "video/pipeline/run.hpp"
+#include "video/sources/aligned_bytes.hpp"
 
 namespace sfft::video {
 
@@ -37,7 +37,7 @@ class DenseTimer {
  private:
   dense::Plan<float> plan_;
   std::vector<std::complex<float>> spectrum_;
-  detail::AlignedBuffer workspace_;  ///< kept: allocating it for every frame would fragment the heap
+  AlignedBytes workspace_;
   bool warm_ = false;
   bool from_converted_ = false;
 };

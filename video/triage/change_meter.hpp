@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/runtime/aligned_buffer.hpp"
 #include "sfft/dense.hpp"
 #include "sfft/plan.hpp"
 #include "video/events/thresholds.hpp"
+#include "video/sources/aligned_bytes.hpp"
 #include "video/sources/source.hpp"
 #include "video/triage/background.hpp"
 #include "video/triage/byte_archive.hpp"
@@ -63,7 +63,7 @@ class SmallView {
   };
   std::vector<Place> places_;
   std::vector<std::complex<float>> half_;
-  detail::AlignedBuffer drawing_workspace_;
+  AlignedBytes drawing_workspace_;
 };
 
 struct ChangeOptions {

@@ -75,7 +75,7 @@ SmallView::SmallView(const SignalView& first_frame, int k, double max_samples)
   drawing_.emplace(Shape{height_, width_}, Domain::real,
                    dense::Options{.normalization = dense::Options::Normalization::none});
   half_.resize(drawing_->spectrum_points());
-  drawing_workspace_ = detail::AlignedBuffer(drawing_->workspace_bytes());
+  drawing_workspace_ = AlignedBytes(drawing_->workspace_bytes());
 
   scale_ = 255 / full_scale(first_frame);
   const int stride = width_ / 2 + 1;
@@ -124,7 +124,7 @@ void SmallView::read(const SignalView& frame, std::vector<float>& picture) {
   }
   picture.resize(points());
   drawing_->inverse(std::span<const std::complex<float>>(half_), std::span<float>(picture),
-                    {drawing_workspace_.data(), drawing_workspace_.size()});
+                    drawing_workspace_.span());
 }
 
 }  // namespace sfft::video
