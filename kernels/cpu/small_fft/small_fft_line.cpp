@@ -98,9 +98,6 @@ void LineFft<Real>::Bluestein::execute(const SplitBuffers<Real>& data, const Spl
   }
 }
 
-template struct LineFft<float>::Bluestein;
-template struct LineFft<double>::Bluestein;
-
 namespace {
 
 /// exp(-2 pi i p j/n).
