@@ -19,6 +19,7 @@ option(SFFT_WITH_MPI "Build sfft-mpi, dense transforms over several processes, w
 option(SFFT_WITH_VKFFT "Offer VkFFT for dense transforms on GPUs when its header is found" ON)
 option(SFFT_BASELINE_ONLY "Compile the hot loops for the baseline instruction set alone: shorter builds" OFF)
 option(SFFT_PRECOMPILE "Precompile what nearly every source includes: shorter first builds, but ccache passes them by" OFF)
+option(SFFT_UNITY "Compile the sources of a folder together (CMake's unity builds): shorter complete builds" OFF)
 option(SFFT_JOIN_TESTS "Link the tests of a folder into one program, and compile several of its files together: shorter complete builds" OFF)
 option(SFFT_BUILD_FUZZ "Link the fuzz targets with clang's libFuzzer; see the preset fuzz" OFF)
 option(SFFT_WERROR "Treat warnings as errors" OFF)
@@ -36,6 +37,25 @@ function(sfft_precompile target)
   if(SFFT_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
+endfunction()
+
+# sfft_unity(TARGET), after all its sources are added: compiles those of a folder up to 12 at a time. So names in unnamed
+# namespaces are unique in a folder.
+function(sfft_unity target)
+  if(NOT SFFT_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MD5 folder "${folder}")
+    math(EXPR count_${folder} "0${count_${folder}} + 1")
+    math(EXPR part "(${count_${folder}} - 1) / 12")
+    set_property(SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP "${folder}_${part}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
 endfunction()
 
 # A subproject's warnings are not the enclosing project's business, and its -Werror is not for them.

@@ -2,6 +2,7 @@
 // Memory aligned to cache lines.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -9,6 +10,12 @@
 #include "kernels/runtime/memory_budget.hpp"
 
 namespace sfft::detail {
+
+/// `bytes` rounded up to whole cache lines of 64 bytes.
+template <std::integral Count>
+constexpr Count aligned_bytes(Count bytes) noexcept {
+  return (bytes + 63) / 64 * 64;
+}
 
 /// 64-byte aligned bytes, not initialised. They count in the thread's MemoryBudget.
 class AlignedBuffer {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/runtime/aligned_buffer.hpp"
 #include "kernels/runtime/host_resources.hpp"
 #include "sfft/error.hpp"
 
@@ -30,15 +31,11 @@ cpu::LargeBuffer make_scratch(std::size_t bytes, std::size_t more_bytes) {
   return cpu::make_large_buffer(bytes);
 }
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 63) / 64 * 64;
-}
-
 }  // namespace
 
 PassRunner::PassRunner(const Shape& shape, bool real, int threads, std::size_t more_bytes)
     : passes_(spectrum_passes(shape, real)),
-      scratch_bytes_(aligned(passes_->scratch_bytes())),
+      scratch_bytes_(aligned_bytes(passes_->scratch_bytes())),
       pool_(thread_count(threads, shape.points())),
       scratch_(make_scratch(static_cast<std::size_t>(pool_.threads()) * scratch_bytes_,
                             passes_->between_bytes() + more_bytes)),

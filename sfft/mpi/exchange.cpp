@@ -2,6 +2,7 @@
 // Each pair of processes with elements for each other exchanges one message, in pieces that MPI can count.
 // Messages use separate memory: after a failure, nothing is written to the caller's.
 #include "sfft/mpi/exchange.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -41,7 +42,7 @@ std::size_t Exchange::add_parts(const Box& own, const std::vector<Box>& others, 
     if (box.points() == 0) continue;
     const std::size_t bytes = static_cast<std::size_t>(box.points()) * element_bytes_;
     parts.push_back({other, box, place, bytes});
-    place += (bytes + 63) / 64 * 64;
+    place += aligned_bytes(bytes);
   }
   return place;
 }

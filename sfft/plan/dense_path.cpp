@@ -3,6 +3,7 @@
 // is not precise enough, runs a dense plan, picks the support from its half or full spectrum, and sums the
 // rest. Spectra whose powers leave the range of double are rescaled first.
 #include "sfft/plan/dense_path.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +66,7 @@ namespace {
 
 template <class Real>
 std::size_t spectrum_bytes(const dense::Plan<Real>& plan) noexcept {
-  return (plan.spectrum_points() * sizeof(std::complex<Real>) + 63) / 64 * 64;
+  return aligned_bytes(plan.spectrum_points() * sizeof(std::complex<Real>));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ constexpr int kMinSimilar = 5;
 /// The factor that is assumed if nothing similar was compared: its weight, as a number of comparisons, and
 /// its log. Few kinds of change have a factor more than twice as large.
 constexpr double kIgnorance = 0.25, kMinWeight = 1e-6;
-const double kUnknown = std::log(1.5);
+const double kUnknownFactor = std::log(1.5);
 /// The fit: number of passes, scatter of the log ratios, and the squared spread of levels below which they do
 /// not determine a slope.
 constexpr int kPasses = 3;
@@ -205,7 +205,7 @@ double Calibration::factor(const Report& report) const {
       squares += weight * above * above;
       products += weight * above * ratio;
     }
-    if (!(weights > kMinWeight)) return kMargin * std::exp(kUnknown);
+    if (!(weights > kMinWeight)) return kMargin * std::exp(kUnknownFactor);
     squares -= levels * levels / weights;
     products -= levels * ratios / weights;
     // The slope is between 0 (true errors are proportional to reported ones) and −1 (true errors do not
@@ -215,7 +215,8 @@ double Calibration::factor(const Report& report) const {
   }
   // If comparisons of similar frames differ, the next frame may be as far off as they are.
   const double caution = std::max(0.0, scatter / all - kScatter);
-  const double belief = (all * (mean + caution) + kIgnorance * (1 - nearest) * kUnknown) / (all + kIgnorance);
+  const double belief =
+      (all * (mean + caution) + kIgnorance * (1 - nearest) * kUnknownFactor) / (all + kIgnorance);
   return std::exp(std::clamp(belief, min(frame), kMax)) * kMargin;
 }
 

@@ -14,8 +14,8 @@ namespace sfft::detail {
 namespace {
 
 std::size_t padded(std::size_t cells) {
-  constexpr auto kLanes = static_cast<std::size_t>(cpu::kSystemLanes);
-  return (cells + kLanes - 1) / kLanes * kLanes;
+  constexpr auto kWidth = static_cast<std::size_t>(cpu::kSystemLanes);
+  return (cells + kWidth - 1) / kWidth * kWidth;
 }
 
 /// The index of the entry that equals `entry`, which is appended if there is none.

@@ -17,7 +17,7 @@ namespace sfft::detail {
 namespace {
 
 /// Largest noise gain of a least-squares plan, just above the limit for plans that a planner chooses (60).
-constexpr double kMaxGain = 64;
+constexpr double kMaxRebuiltGain = 64;
 
 std::int64_t occupied_buckets(const SupportSet& support, const std::array<std::int64_t, 3>& buckets) {
   std::vector<std::int64_t> occupied;
@@ -56,7 +56,7 @@ std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPr
   }
   CombModel::Built built = model.build(delays, request.pool);
   const CombModel::Quality& quality = built.quality;
-  if (!quality.solvable || (prior.least_squares() && !(quality.gain_max <= kMaxGain))) {
+  if (!quality.solvable || (prior.least_squares() && !(quality.gain_max <= kMaxRebuiltGain))) {
     why = "its delays do not separate the template's frequencies";
     return std::nullopt;
   }

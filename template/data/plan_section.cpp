@@ -15,16 +15,16 @@ constexpr std::uint32_t kPlans = 1, kPlansVersion = 1;
 constexpr std::uint32_t kMaxPlans = 64;
 enum PlanFlag : std::uint32_t {
   kSingle = 1,
-  kReference = 2,
+  kFromReference = 2,
   kFullPeriod = 4,
   kPageLocked = 8,
   kBursts = 16,  ///< two more numbers at the end; older libraries reject such plans
-  kKnownFlags = 31
+  kKnownPlanFlags = 31
 };
 
 void put_plan(ByteWriter& writer, const KeptPlan& plan) {
   const PlanKey& key = plan.key;
-  writer.put((key.single ? kSingle : 0u) | (key.reference ? kReference : 0u) |
+  writer.put((key.single ? kSingle : 0u) | (key.reference ? kFromReference : 0u) |
              (plan.full_period ? kFullPeriod : 0u) | (key.page_locked_frames ? kPageLocked : 0u) |
              (key.burst > 0 ? kBursts : 0u));
   writer.put(static_cast<std::uint32_t>(key.backend));
@@ -60,9 +60,9 @@ Enum get_enum(ByteReader& reader, Enum last) {
 KeptPlan get_plan(ByteReader& reader) {
   KeptPlan plan;
   const auto flags = reader.get<std::uint32_t>();
-  if ((flags & ~kKnownFlags) != 0) reader.damaged("a plan in it has unknown flags");
+  if ((flags & ~kKnownPlanFlags) != 0) reader.damaged("a plan in it has unknown flags");
   plan.key.single = (flags & kSingle) != 0;
-  plan.key.reference = (flags & kReference) != 0;
+  plan.key.reference = (flags & kFromReference) != 0;
   plan.full_period = (flags & kFullPeriod) != 0;
   plan.key.page_locked_frames = (flags & kPageLocked) != 0;
   plan.key.backend = get_enum(reader, Backend::cuda);

@@ -2,6 +2,7 @@
 // The part of DiscoveryComb that finds the frequencies which explain one bucket.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "kernels/base/math/roots_of_unity.hpp"
@@ -13,9 +14,6 @@ namespace sfft::detail {
 namespace {
 
 using Complex = std::complex<double>;
-
-template <class Real>
-constexpr double kEpsilon = std::numeric_limits<Real>::epsilon();
 
 GridPoint bucket_coordinates(std::int64_t bucket, const GridPoint& buckets) {
   return {bucket / (buckets[1] * buckets[2]), bucket / buckets[2] % buckets[1], bucket % buckets[2]};
@@ -162,7 +160,7 @@ bool DiscoveryComb<Real>::search_pair(const Bucket& where, const DiscoveryVector
 template <class Real>
 double DiscoveryComb<Real>::residual_limit(const DiscoveryRound& round, int freedom, double energy) const {
   // Buckets hold values of type Real, whose rounding grows with the bucket's content.
-  constexpr double kOwn = kOwnRounding * kEpsilon<Real>;
+  constexpr double kOwn = kOwnRounding * std::numeric_limits<Real>::epsilon();
   return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
 }
 

@@ -27,7 +27,7 @@ constexpr std::int64_t kShareOfSignal = 8;
 /// The number of points along an axis may differ from the ideal by this factor.
 constexpr double kSlack = 1.45;
 /// Largest ratio of one delay to the previous one along an axis: phases are known to a fraction of a turn.
-constexpr double kStep = 16;
+constexpr double kLadderStep = 16;
 /// The strongest tone usually suffices; a second attempt fits several.
 constexpr double kGood = 0.003;
 constexpr ToneSearch kFirstSearch{.max_tones = 1, .max_failures = 2, .good = kGood};
@@ -35,12 +35,12 @@ constexpr ToneSearch kSecondSearch{.max_tones = 3, .max_failures = 8, .good = kG
 /// Minimum distances of a frequency from the grid, in standard errors. If the coarse grid is not exact, tones
 /// on the grid leak into each other's bins, which shifts them by more than a fit of one tone can detect. Such
 /// grids therefore also require a minimum distance in bins.
-constexpr double kOffGrid = 5, kOffGridInexact = 8, kMayBeOff = 2;
+constexpr double kOffGridErrors = 5, kOffGridInexact = 8, kMayBeOff = 2;
 constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1, kFarOffBeside = 0.03;
 /// Power that a tone may leave in a delayed spectrum, as a share of the power next to its peak there; and the
 /// allowed difference between its value and the expected one, as a share of its magnitude and in standard
 /// errors of the noise.
-constexpr double kMayLeave = 0.15, kMayDiffer = 0.25, kNoiseErrors = 3;
+constexpr double kMayMisfit = 0.15, kMayDiffer = 0.25, kNoiseErrors = 3;
 
 /// Leakage into more than this number times the square root of the signal's points is not sparse.
 constexpr double kManyRoots = 8;
@@ -93,7 +93,7 @@ CoarseGrid coarse_grid(const Shape& shape) {
     grid.exact = grid.exact && extent % grid.points[d] == 0;
     left /= static_cast<double>(grid.points[d]);
     const auto stride = static_cast<double>(grid.strides[d]);
-    const double rungs = std::ceil(std::log(stride) / std::log(kStep));
+    const double rungs = std::ceil(std::log(stride) / std::log(kLadderStep));
     const auto ratio = static_cast<std::int64_t>(std::ceil(std::pow(stride, 1 / std::max(1.0, rungs))));
     std::int64_t step = 1;
     for (int rung = 0; rung < static_cast<int>(rungs) && step < grid.strides[d]; ++rung, step *= ratio) {
@@ -247,7 +247,7 @@ class OffGridSearch {
     Seen seen;
     seen.value = product / kernel_power;
     const double misfit = power - std::norm(product) / kernel_power;
-    seen.agrees = misfit <= kMayLeave * sides + 2 * count * noise_;
+    seen.agrees = misfit <= kMayMisfit * sides + 2 * count * noise_;
     return seen;
   }
 
@@ -304,7 +304,7 @@ class OffGridSearch {
   /// Approximate number of coefficients that the tone leaks into: the product of the extents of the axes
   /// along which it may lie between bins. 1 unless it certainly lies between bins along one axis.
   double leaked(const OffGridTone& tone) const {
-    const double errors = coarse_.exact ? kOffGrid : kOffGridInexact;
+    const double errors = coarse_.exact ? kOffGridErrors : kOffGridInexact;
     bool certain = false;
     double coefficients = 1;
     for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {

@@ -34,11 +34,11 @@ constexpr double kLeakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
 /// `span` of them, relative to independent noise, for a frequency between two buckets, the worst case: 1.14
 /// in single precision, 1.33 in double.
 double shared_noise(const KaiserWindow& kaiser, std::int64_t span) {
-  constexpr int kSteps = 200;
+  constexpr int kIntervals = 200;
   const double middle = 0.5 * static_cast<double>(span - 1);
   double power = 0, shared = 0, own = 0;
-  for (int i = 0; i < kSteps; ++i) {
-    const double t = (i + 0.5) / kSteps;
+  for (int i = 0; i < kIntervals; ++i) {
+    const double t = (i + 0.5) / kIntervals;
     double sum = 0;
     for (std::int64_t q = 0; q < span; ++q) {
       const double distance = static_cast<double>(kFolds) * (static_cast<double>(q) - middle);

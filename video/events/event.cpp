@@ -11,17 +11,17 @@
 namespace sfft::video {
 
 namespace {
-constexpr std::array<const char*, kEventKinds> kNames{"moved",   "covered", "defocused", "frozen", "dark",
-                                                      "blinded", "light",   "flicker",   "offline"};
+constexpr std::array<const char*, kEventKinds> kKindNames{"moved",   "covered", "defocused", "frozen", "dark",
+                                                          "blinded", "light",   "flicker",   "offline"};
 }
 
 const char* to_string(EventKind kind) noexcept {
-  return kNames[static_cast<std::size_t>(kind)];
+  return kKindNames[static_cast<std::size_t>(kind)];
 }
 
 std::optional<EventKind> event_kind(std::string_view name) noexcept {
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (name == kNames[i]) return static_cast<EventKind>(i);
+  for (std::size_t i = 0; i < kKindNames.size(); ++i)
+    if (name == kKindNames[i]) return static_cast<EventKind>(i);
   return std::nullopt;
 }
 

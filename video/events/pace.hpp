@@ -15,6 +15,8 @@ namespace sfft::video {
 /// Frames above this rate per second are skipped: what a person would notice lasts longer than one frame at
 /// this rate.
 inline constexpr double kMaxJudgedRate = 30;
+/// Frames per second that are assumed where nothing tells the rate.
+inline constexpr double kUnknownRate = 25;
 
 /// Decides which frames are due, and measures their usual interval. A timestamp that stands still or jumps
 /// back counts as one step after the previous one, as long as the latest step forward: a stream with a broken

@@ -18,12 +18,12 @@ constexpr double kTukey = 4.685;
 /// Pixels from the common move within which a landmark agrees.
 constexpr double kTogether = 1;
 /// Error in pixels that interpolation and the last step leave.
-constexpr double kInexact = 0.006;
+constexpr double kInexactMove = 0.006;
 /// A turn needs at least kTurnCount landmarks and has to move the picture's corners by kTurn pixels. It is
-/// looked for if the landmarks' median distance from a pure shift exceeds kApart pixels.
+/// looked for if the landmarks' median distance from a pure shift exceeds kMinDistance pixels.
 constexpr std::size_t kTurnCount = 12;
 constexpr double kTurn = 0.6;
-constexpr double kApart = 0.08;
+constexpr double kMinDistance = 0.08;
 
 /// std::hypot() without its care for overflow.
 double distance(double x, double y) {
@@ -154,7 +154,7 @@ bool solve(const Votes& votes, double reach, Pose& move, double& error) {
       variances[axis] += share * share;
     }
   }
-  error = std::hypot(std::sqrt(std::max(variances[0], variances[1])), kInexact);
+  error = std::hypot(std::sqrt(std::max(variances[0], variances[1])), kInexactMove);
   return true;
 }
 
@@ -179,7 +179,7 @@ CommonMove common_move(std::span<const Landmark> landmarks, bool turning, double
   const double apart = votes.weigh(votes.median());
   if (!solve<2>(votes, reach, result.step, result.standard_error)) return result;
   result.found = true;
-  if (votes.all().size() >= kTurnCount && (turning || apart > kApart)) {
+  if (votes.all().size() >= kTurnCount && (turning || apart > kMinDistance)) {
     const double spread = votes.spread(result.step);
     Pose turned = result.step;
     double error = 0;

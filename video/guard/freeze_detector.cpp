@@ -15,20 +15,19 @@ namespace {
 /// More repeats than this are a stop at any rate; at low rates the limit is lower, but at least kMinRepeats.
 constexpr int kRepeats = 7;
 constexpr int kMinRepeats = 3;
-/// The longest usual run of repeats decays by kForgetRun per frame that is not a repeat. A run of more than
-/// kLonger times that length is a stop.
-constexpr double kForgetRun = 0.9995;
-constexpr double kLonger = 3;
-/// After kSameRuns successive stops of equal length, within the factor kRegular, the stream's rate has
+/// The longest usual run of repeats decays by kForgetRunShare per frame that is not a repeat. A run of more
+/// than kLongerRun times that length is a stop.
+constexpr double kForgetRunShare = 0.9995;
+constexpr double kLongerRun = 3;
+/// After kSameRuns successive stops of equal length, within the factor kRegularRun, the stream's rate has
 /// fallen.
 constexpr int kSameRuns = 3;
-constexpr double kRegular = 1.3;
+constexpr double kRegularRun = 1.3;
 /// In a scene that should not repeat, more than this share of the tiles has noise.
 constexpr double kLively = 0.15;
 /// A picture that shows nothing may repeat: its spread is below this share of the full range, or more than
 /// the share kAllWhite of its pixels is near white.
 constexpr double kFlat = 0.02;
-constexpr double kAllWhite = 0.9;
 /// Gain below which the noise may vanish with the light.
 constexpr double kDimmed = 0.7;
 /// Change of the light between two frames, as a natural logarithm, after which noise has to be learned again.
@@ -37,7 +36,7 @@ constexpr double kOtherLight = 0.15;
 constexpr double kUnsteadyLight = 0.03;
 /// Noise may be gone as well if this share of the scene is hidden, or if no more than this part of the detail
 /// is left.
-constexpr double kHidden = 0.6;
+constexpr double kHiddenShare = 0.6;
 constexpr double kSoft = 0.8;
 
 }  // namespace
@@ -57,8 +56,8 @@ double FreezeDetector::judge(const Observation& seen, double usual_detail) {
   const bool plain_picture = seen.spread < kFlat || seen.bright > kAllWhite;
   const double repeats = repeating(seen);
   // Whatever hides or dims the scene, or removes its detail, also removes noise.
-  const bool visible =
-      seen.changed < kHidden && seen.gain > kDimmed && seen.detail > kSoft * usual_detail && !plain_picture;
+  const bool visible = seen.changed < kHiddenShare && seen.gain > kDimmed &&
+                       seen.detail > kSoft * usual_detail && !plain_picture;
   // A picture that has just moved again is not judged by the frames of the freeze.
   ++frames_;
   const bool known = frozen_ || frames_ > stillness_.window();
@@ -110,15 +109,15 @@ double FreezeDetector::repeating(const Observation& seen) {
   const int min = lively_ > kLively
                       ? std::min(kRepeats, frames_in(thresholds_.repeats_s, seen.interval_s, kMinRepeats))
                       : frames_in(thresholds_.unheard_s, seen.interval_s);
-  const double limit = std::max(min / sensitivity_, kLonger * usual_repeats_);
+  const double limit = std::max(min / sensitivity_, kLongerRun * usual_repeats_);
   if (!seen.repeats) {  // a run has ended; a run that was not an event is usual here
     const double run = repeats_;
     if (run > limit) {
-      same_runs_ = run < kRegular * long_run_ && kRegular * run > long_run_ ? same_runs_ + 1 : 1;
+      same_runs_ = run < kRegularRun * long_run_ && kRegularRun * run > long_run_ ? same_runs_ + 1 : 1;
       long_run_ = run;
     }
     const bool usual = run <= limit || same_runs_ >= kSameRuns;
-    usual_repeats_ = std::max(usual_repeats_ * kForgetRun, usual ? run : 0.0);
+    usual_repeats_ = std::max(usual_repeats_ * kForgetRunShare, usual ? run : 0.0);
     repeats_ = 0;
     return 0;
   }

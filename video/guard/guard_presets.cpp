@@ -21,10 +21,10 @@ constexpr double kRest_s = 0.8;
 constexpr double kStands = 3;
 constexpr double kMinActivity = 0.5;
 constexpr double kActivityShare = 0.02;
-/// In a known view, this share of the landmarks may be hidden, and the camera may miss it by the share kNear
-/// of the picture's width.
+/// In a known view, this share of the landmarks may be hidden, and the camera may miss it by the share
+/// kNearPreset of the picture's width.
 constexpr double kHidden = 0.5;
-constexpr double kNear = 0.05;
+constexpr double kNearPreset = 0.05;
 /// Minimum difference of neighbouring pixels in a view that may be learned, as a share of the full range. A
 /// cover has less.
 constexpr double kScenery = 2 / 255.0;
@@ -67,7 +67,7 @@ bool Guard::patrols(const SignalView& region) {
 }
 
 bool Guard::return_to_preset(const SignalView& region) {
-  const double near = kNear * static_cast<double>(region.shape()[1]);
+  const double near = kNearPreset * static_cast<double>(region.shape()[1]);
   for (Preset& preset : presets_) {
     const Observation seen = preset.observer->observe(region);
     const LandmarkReport& landmarks = seen.landmarks;

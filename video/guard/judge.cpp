@@ -27,8 +27,6 @@ constexpr double kFarApart_s = 0.06;
 constexpr double kSteady = 0.5;
 /// A cover is not passing by if what keeps still exceeds this part of its threshold.
 constexpr double kHalfStill = 0.5;
-/// Share of the pixels near white above which the picture is white even if it shows a trace of the scene.
-constexpr double kAllWhite = 0.9;
 /// Part of the scene's contrast below which nothing can be seen.
 constexpr double kNoLight = 0.12;
 /// Losses of sharpness and of detail that together mean defocus.
@@ -39,14 +37,14 @@ constexpr double kLostDetail = 0.18;
 constexpr double kLostBoth = 0.65 / 0.75;
 constexpr double kFineKnown = 0.1;
 /// Share of landmarks as sharp as before above which nothing is out of focus.
-constexpr double kCrisp = 0.2;
+constexpr double kCrispShare = 0.2;
 /// Remaining fine structure below which landmarks cannot show a move.
 constexpr double kBlurred = 0.35;
 /// Loss of detail that suffices without the coefficients' evidence; loss that suffices whatever hides the
-/// scene, if sharpness is below the part kSoft of the usual; loss of sharpness that suffices alone.
+/// scene, if sharpness is below the part kSoftEverywhere of the usual; loss of sharpness that suffices alone.
 constexpr double kLostAlone = 0.4;
 constexpr double kLostEverywhere = 0.7;
-constexpr double kSoft = 0.8;
+constexpr double kSoftEverywhere = 0.8;
 constexpr double kLostHalf = 0.5;
 /// Once hidden, much of the scene counts as hidden down to this part of the threshold.
 constexpr double kReleased = 0.7;
@@ -60,9 +58,9 @@ constexpr double kNoCoherence = 0.35;
 /// With this many landmarks, phases alone do not prove a move.
 constexpr int kManyLandmarks = 20;
 /// Coherence above which phases alone do prove a move.
-constexpr double kMostly = 0.5;
+constexpr double kProvesMove = 0.5;
 /// Pixels: standard error above which landmarks need the phases' confirmation.
-constexpr double kInexact = 0.1;
+constexpr double kInexactLandmarks = 0.1;
 /// Difference by which the coherence for a move must exceed that for no move.
 constexpr double kAgrees = 0.03;
 /// Energy of coarse structure, relative to the reference's, above which most of it is not the scene's.
@@ -78,14 +76,14 @@ constexpr double kPlain = 0.15;
 /// kOnItsWay recent frames.
 constexpr double kAway = 5;
 constexpr int kOnItsWay = 2;
-/// Share of the picture that has changed when the scene has left: kLeft if it was seen on its way, otherwise
-/// kLeftAtOnce, if less than kCalmPicture had changed just before.
-constexpr double kLeft = 0.5;
+/// Share of the picture that has changed when the scene has left: kLeftShare if it was seen on its way,
+/// otherwise kLeftAtOnce, if less than kCalmPicture had changed just before.
+constexpr double kLeftShare = 0.5;
 constexpr double kLeftAtOnce = 0.6;
 constexpr double kCalmPicture = 0.25;
 /// Minimum structure and detail of another scene; an object close to the lens has less. A turning camera
 /// blurs what it sees, so kBlurredScenery suffices then.
-constexpr double kScenery = 0.4;
+constexpr double kSceneryShare = 0.4;
 constexpr double kSharpScenery = 0.6;
 constexpr double kBlurredScenery = 0.25;
 /// Differences of neighbouring pixels that are above the noise, as a share of the full range.
@@ -117,7 +115,7 @@ constexpr double kNet_s = 0.6;
 /// Frames whose strengths are all below this tell what is usual.
 constexpr double kUsual = 0.6;
 /// Number of spreads beyond the usual that still count as usual.
-constexpr double kFar = 6;
+constexpr double kFarShift = 6;
 
 /// Whether only the scene's own objects have moved, and the camera has not.
 bool objects_moved(const Observation& seen) noexcept {
@@ -187,7 +185,7 @@ void Judge::resume(const Pose& pose) {
 
 double Judge::limit(double min, double max, const Usual& usual) const {
   const double sensible = min / options_.sensitivity;
-  return std::clamp(usual.level() + kFar * usual.spread(), sensible, max * sensible);
+  return std::clamp(usual.level() + kFarShift * usual.spread(), sensible, max * sensible);
 }
 
 bool Judge::gone(const Observation& seen) const {
@@ -214,13 +212,13 @@ void Judge::look_for_leaving(const Observation& seen) {
   }
   since_calm_ = seen.changed < kCalmPicture ? 0 : since_calm_ + 1;
   const bool lost = !landmarks.located && landmarks.count >= kFewLandmarks && landmarks.lost > kMaxLandmarks;
-  const bool scenery = seen.richness > kScenery && !plain(seen);
+  const bool scenery = seen.richness > kSceneryShare && !plain(seen);
   if (elsewhere_ > 0) {
     elsewhere_ = lost || (!r.sure && scenery) ? elsewhere_ + 1 : 0;
     return;
   }
   if (!lost || !scenery) return;
-  seen_leaving_ = displaced_ >= kOnItsWay && seen.changed > kLeft && seen.detail > kBlurredScenery;
+  seen_leaving_ = displaced_ >= kOnItsWay && seen.changed > kLeftShare && seen.detail > kBlurredScenery;
   const bool at_once = since_calm_ <= frames(limits_.sudden_s) && seen.changed > kLeftAtOnce &&
                        seen.detail > kSharpScenery && seen.texture > kSharpTexture;
   if (seen_leaving_ || at_once) elsewhere_ = 1;
@@ -238,14 +236,14 @@ bool Judge::phases_agree(const Observation& seen) const {
   const Registration& r = seen.registration;
   return r.sure && r.coherence > r.still_coherence + std::max(kAgrees, kUnlikely * r.chance) &&
          r.coherence > kNoCoherence * coherence_.level() && seen.richness < kForeign &&
-         (seen.landmarks.count < kManyLandmarks || r.coherence > kMostly);
+         (seen.landmarks.count < kManyLandmarks || r.coherence > kProvesMove);
 }
 
 bool Judge::landmarks_know(const Observation& seen) const {
   // Blurred landmarks, and those along edges, hardly distinguish places.
   const Registration& r = seen.registration;
   // A scene that was turned has no common phase.
-  const bool exact = seen.landmarks.standard_error < kInexact || r.coherence >= r.still_coherence ||
+  const bool exact = seen.landmarks.standard_error < kInexactLandmarks || r.coherence >= r.still_coherence ||
                      (r.turned && seen.landmarks.lost < kHiddenLandmarks);
   return seen.landmarks.located && exact && !blurred(seen) &&
          !phases_contradict(r.coherence, r.still_coherence, r.chance);
@@ -349,8 +347,8 @@ Finding Judge::moved(const Observation& seen) const {
   const bool seen_turn = by_landmarks && r.turned;
   const double turn = half_diagonal_ * std::hypot(r.rotation, r.zoom);
   const double turn_error = seen_turn ? 0 : half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
-  const double turn_limit = std::max(
-      {2 * limits_.moved_px / options_.sensitivity, turn_.level() + kFar * turn_.spread(), 6 * turn_error});
+  const double turn_limit = std::max({2 * limits_.moved_px / options_.sensitivity,
+                                      turn_.level() + kFarShift * turn_.spread(), 6 * turn_error});
   // Landmarks that have been found without a turn contradict one.
   const bool unturned = seen.landmarks.located && !r.turned && seen.landmarks.lost < kHiddenLandmarks;
   const bool guessed_turn = !unturned && r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() &&
@@ -414,20 +412,20 @@ double Judge::defocused(const Observation& seen) const {
     const double lost = 1 - (landmarks.fine + 2 * landmarks.fine_error);
     // The finest coefficients may confirm it.
     const bool both = seen.sharpness + 2 * seen.sharpness_error < kNoSharpness * sharpness_.level() &&
-                      seen.registration.coherence > kMostly * coherence_.level();
+                      seen.registration.coherence > kProvesMove * coherence_.level();
     return std::max(0.0, lost / (limits_.defocused * (both ? kLostBoth : 1) / options_.sensitivity));
   }
   // When objects are taken away, the remaining landmarks stay as sharp as before.
-  if (landmarks.crisp > kCrisp) return 0;
+  if (landmarks.crisp > kCrispShare) return 0;
   // Hidden, lost or clipped parts cannot be judged.
   if (seen.struck > 1.3 * limits_.covered) return 0;
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
   const auto lost = [&](double share, double now, const Usual& usual) {
     const double min = share * usual.level() / options_.sensitivity;
-    return (usual.level() - now) / std::clamp(kFar * usual.spread(), min, kMaxLost * min);
+    return (usual.level() - now) / std::clamp(kFarShift * usual.spread(), min, kMaxLost * min);
   };
   // Only a blur is this smooth, or something that hides the scene and keeps still.
-  const bool soft = seen.struck < limits_.covered && seen.sharpness < kSoft * sharpness_.level();
+  const bool soft = seen.struck < limits_.covered && seen.sharpness < kSoftEverywhere * sharpness_.level();
   const double everywhere = soft ? lost(kLostEverywhere, seen.detail, detail_) : 0;
   if (everywhere > 1) return everywhere;
   if (seen.changed > 2 * limits_.covered || gone(seen)) return 0;

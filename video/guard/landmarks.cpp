@@ -34,7 +34,7 @@ constexpr double kNearlyAll = 0.95;
 /// Standard error in pixels below which they do decide.
 constexpr double kExact = 0.06;
 /// A shorter step, in pixels, ends the climb. The remaining error is a tenth of it.
-constexpr double kNear = 0.05;
+constexpr double kNearLandmark = 0.05;
 /// After a longer step, in pixels, the climb continues at the nearest whole pixel.
 constexpr double kFar = 0.7;
 /// Landmarks whose distance is below this number of cells in both directions are neighbours.
@@ -130,7 +130,7 @@ Landmarks::Agreement Landmarks::climb(Pose pose, bool patient) {
     result.standard_error = move.standard_error;
     const double length =
         std::hypot(move.step.x, move.step.y) + reach_ * std::hypot(move.step.rotation, move.step.zoom);
-    if (exact && length < kNear) {
+    if (exact && length < kNearLandmark) {
       result.converged = true;
       result.pose = pose + move.step;
       return result;

@@ -13,6 +13,9 @@
 
 namespace sfft::video {
 
+/// Share of the pixels near white above which a picture is white even if it shows a trace of the scene.
+inline constexpr double kAllWhite = 0.9;
+
 struct Observation {
   std::int64_t frame = 0;
   double interval_s = 0.04;  ///< usual time between judged frames

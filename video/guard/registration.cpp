@@ -22,7 +22,7 @@ constexpr int kSteps = 4;
 /// Coherence, in units of chance, that no search reaches by accident.
 constexpr double kSure = 5.5;
 /// Maximum difference in pixels between phases and small pictures.
-constexpr double kNear = 0.5;
+constexpr double kNearShift = 0.5;
 constexpr double kTukey = 4.685;
 /// Frames after which a search has to confirm the pose again.
 constexpr int kTrusted = 50;
@@ -202,7 +202,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
     if (landmarks.try_at({best.x, best.y})) return true;
     const Pose& pose = landmarks.pose();
     return best.coherence >= kClear &&
-           (!landmarks.agreed() || std::hypot(pose.x - best.x, pose.y - best.y) < kNear);
+           (!landmarks.agreed() || std::hypot(pose.x - best.x, pose.y - best.y) < kNearShift);
   };
   const auto consider = [&](double x, double y) {
     const PhaseAgreement other = phases_.climb(x, y);
@@ -311,7 +311,7 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   // Opposite edges of the picture do not move with the scene, and bias the phases of the whole picture
   // towards no shift. Small pictures leave the edges out, so they decide where the scene is clear.
   Step fine = step(reference, best.x, best.y);
-  const double far = std::max(kNear, 0.35 * std::hypot(best.x, best.y));
+  const double far = std::max(kNearShift, 0.35 * std::hypot(best.x, best.y));
   const bool known = landmarks.agreed();
   const auto better = [&] {
     return !known && fine.good && best.coherence > 0.6 && fine.found.inliers > 0.5 &&

@@ -28,9 +28,9 @@ class Scales {
  public:
   explicit Scales(const Plot& plot)
       : log_(plot.axes == Plot::Axes::log_y), from_zero_(plot.axes == Plot::Axes::from_zero) {
-    constexpr double kNone = std::numeric_limits<double>::infinity();
-    x_low_ = y_low_ = kNone;
-    x_high_ = y_high_ = -kNone;
+    constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+    x_low_ = y_low_ = kUnbounded;
+    x_high_ = y_high_ = -kUnbounded;
     for (const PlotLine& line : plot.lines) include(line.points);
     include(plot.dots);
     if (from_zero_) {

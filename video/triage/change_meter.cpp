@@ -14,7 +14,6 @@ namespace sfft::video {
 namespace {
 
 constexpr std::int64_t kMinWindow = 120, kMaxWindow = 1600;  ///< frames
-constexpr double kUnknownRate = 25;
 /// Where something sways, more than kSwayOff times the spread at the quantile kSwayPoints of the points is
 /// more than usual. With 1 instead of 0.5, drawn webs in gusts brought 10 false events instead of 4. The
 /// spread grows up to kMaxWiden times, so that a thing that covers much of the picture is not part of the

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "video/events/pace.hpp"
+
 namespace sfft::video {
 
 namespace {
 
-constexpr double kUnknownRate = 25;
 /// Seconds without change that end an event.
 constexpr double kPause = 0.6;
 

@@ -21,8 +21,8 @@ constexpr std::size_t kPoints = 700;  ///< points that take part; of large pictu
 constexpr double kContrast = 2;
 /// Below this correlation the scenes differ, or most of the scene is hidden: the light is unknown.
 constexpr double kAlike = 0.6;
-constexpr double kMinScale = 0.5;  ///< grey levels
-constexpr double kClose = 0.03;    ///< grey levels
+constexpr double kMinLightScale = 0.5;  ///< grey levels
+constexpr double kClose = 0.03;         ///< grey levels
 
 /// The points that take part, less their means, padded to a multiple of four.
 class Points {
@@ -133,7 +133,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
   Light light = start;
   double likeness = 1;
   for (int pass = 0; pass < kIterations; ++pass) {
-    const double reach = 4.685 * std::max(kMinScale, 1.4826 * points.median_deviation(light));
+    const double reach = 4.685 * std::max(kMinLightScale, 1.4826 * points.median_deviation(light));
     const Points::Sums sums = points.weigh(light, reach);
     if (!(sums.w > 0)) return light;
     const double x = sums.x / sums.w;
@@ -157,7 +157,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
 namespace {
 
 constexpr int kReach = 5;              ///< points from the middle of a square to its edges
-constexpr float kPrior = 1;            ///< variance of structure that determines no contrast
+constexpr float kMinVariance = 1;      ///< variance of structure that determines no contrast
 constexpr double kMinContrast = -0.7;  ///< light leaves at least 30 % of the structure's contrast
 
 }  // namespace
@@ -206,7 +206,7 @@ void LocalLight::set_usual(std::span<const float> usual) {
   average(values_, means_);
   for (std::size_t i = 0; i < usual.size(); ++i) {
     mean_level_[i] = means_[i][0];
-    per_variance_[i] = 1 / (std::max(0.0F, means_[i][1] - means_[i][0] * means_[i][0]) + kPrior);
+    per_variance_[i] = 1 / (std::max(0.0F, means_[i][1] - means_[i][0] * means_[i][0]) + kMinVariance);
   }
 }
 
@@ -326,7 +326,7 @@ double SmoothLight::leaves(std::span<const float> deviation, std::span<const flo
     of.off_level -= of.terms_off[i] * of.terms_level[i] * per_norm_[i];
   }
   const double structure = std::max(0.0, of.level_level);
-  const double prior = across_ * down_ * kPrior * kPrior;
+  const double prior = across_ * down_ * kMinVariance * kMinVariance;
   const double contrast = std::max(kMinContrast, of.off_level / (structure + prior));
   const double left_over = of.off_off - 2 * contrast * of.off_level + contrast * contrast * structure;
   return std::max(0.0, left_over - kImperfect * (energy - of.off_off));

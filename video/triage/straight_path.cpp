@@ -14,7 +14,7 @@ namespace sfft::video {
 namespace {
 
 constexpr std::size_t kMinPictures = 8;
-constexpr std::size_t kParts = 3;
+constexpr std::size_t kPathParts = 3;
 /// Max. distances from the path, along and across its direction, and the min. length of a path, relative to
 /// the root of the number of points. The largest change may be at the head or the feet of a person, and a
 /// person is high and narrow.
@@ -66,9 +66,9 @@ double StraightPath::add(double seconds, double score, double x, double y) {
   if (!on_path(places_.back())) return 0;
   double min = score;
   std::vector<double> scores;
-  for (std::size_t part = 0; part < kParts; ++part) {
+  for (std::size_t part = 0; part < kPathParts; ++part) {
     scores.clear();
-    for (std::size_t n = part * count_ / kParts; n < (part + 1) * count_ / kParts; ++n)
+    for (std::size_t n = part * count_ / kPathParts; n < (part + 1) * count_ / kPathParts; ++n)
       scores.push_back(on_path(places_[n]) ? places_[n].score : 0);
     min = std::min(min, detail::median_in_place(scores));
   }

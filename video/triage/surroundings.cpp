@@ -141,7 +141,7 @@ constexpr float kSmallest = 0.3F, kLargest = 3;
 constexpr float kShare = 0.04F;
 /// Min. share of the energy that light does not explain. With less, an object may fill the square.
 constexpr float kMinOfDeviation = 0.5F;
-constexpr float kPrior = 1;  ///< grey levels of structure that determine no contrast
+constexpr float kContrastPrior = 1;  ///< grey levels of structure that determine no contrast
 
 void remove(std::span<const float> direction, std::span<float> from) {
   const float part = product(direction, from);
@@ -163,7 +163,7 @@ bool Swinging::find(const Moments& moments, const PointSquare& square, std::span
   structure_.assign(usual.begin(), usual.end());
   remove(even_, structure_);
   const float contrast = product(structure_, structure_);
-  scale(structure_, contrast > points * kPrior * kPrior ? 1 / std::sqrt(contrast) : 0);
+  scale(structure_, contrast > points * kContrastPrior * kContrastPrior ? 1 / std::sqrt(contrast) : 0);
   swing_.assign(deviation.begin(), deviation.end());
   remove(even_, swing_);
   remove(structure_, swing_);

@@ -21,7 +21,7 @@ constexpr std::size_t kMaxDrawn = 24000;  ///< max. points of the line, about
 constexpr std::size_t kMaxShown = 500;    ///< events that are listed
 constexpr std::size_t kMaxPictured = 200;
 
-std::string clock(double seconds) {
+std::string hours_minutes_seconds(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
@@ -29,7 +29,7 @@ std::string clock(double seconds) {
 
 std::string tenths(double seconds) {
   const auto count = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds) * 10));
-  return fmt::format("{}.{}", clock(static_cast<double>(count / 10)), count % 10);
+  return fmt::format("{}.{}", hours_minutes_seconds(static_cast<double>(count / 10)), count % 10);
 }
 
 /// A round step of time; `length` has at most ten of them.
@@ -108,9 +108,9 @@ class Chart {
     std::string text;
     const double step = time_step(length_);
     for (double seconds = 0; seconds <= length_; seconds += step)
-      text +=
-          fmt::format("<text x='{:.1f}' y='{}' text-anchor='middle' font-size='12' fill='#64748b'>{}</text>",
-                      at(seconds), kHeight - kBottom + 16, step < 1 ? tenths(seconds) : clock(seconds));
+      text += fmt::format(
+          "<text x='{:.1f}' y='{}' text-anchor='middle' font-size='12' fill='#64748b'>{}</text>", at(seconds),
+          kHeight - kBottom + 16, step < 1 ? tenths(seconds) : hours_minutes_seconds(seconds));
     return text;
   }
 
@@ -197,8 +197,9 @@ std::string triage_page(std::span<const TriageFile> files, double sensitivity, d
       "{}<h1>sfft-video triage</h1><p class='sub'>{} file{}, sensitivity {:.3g} · sfft {}</p><div "
       "class='tiles'>{}{}{}</div>",
       kStyle, files.size(), files.size() == 1 ? "" : "s", sensitivity, version(),
-      tile(fmt::format("{}", events), "events"), tile(clock(happening), "in which something happens"),
-      tile(clock(chart.length()), "in all"));
+      tile(fmt::format("{}", events), "events"),
+      tile(hours_minutes_seconds(happening), "in which something happens"),
+      tile(hours_minutes_seconds(chart.length()), "in all"));
   body += fmt::format(
       "<figure class='chart'><figcaption>When something changed</figcaption><svg class='zoom' viewBox='0 0 "
       "{0} {1}' role='img' "
@@ -212,8 +213,8 @@ std::string triage_page(std::span<const TriageFile> files, double sensitivity, d
   std::size_t shown = 0;
   for (const TriageFile& file : files) {
     body += fmt::format("<h2>{}</h2><p class='sub'>{} frames of {}×{}, {}, {} event{}</p>", escape(file.path),
-                        file.frames, file.width, file.height, clock(file.seconds), file.events.size(),
-                        file.events.size() == 1 ? "" : "s");
+                        file.frames, file.width, file.height, hours_minutes_seconds(file.seconds),
+                        file.events.size(), file.events.size() == 1 ? "" : "s");
     if (file.status != RunStatus::complete)
       body += fmt::format("<p class='status'>{}</p>",
                           escape(file.message.empty() ? to_string(file.status) : file.message));

@@ -24,8 +24,8 @@ namespace {
 
 using cpu::kTwoPassLanes;
 
-constexpr std::int64_t kMinPoints = 1 << 16;  ///< shorter convolutions stay in a core's cache
-constexpr std::int64_t kMaxSide = 1 << 14;    ///< longer lines do not stay in a core's cache
+constexpr std::int64_t kMinChirpPoints = 1 << 16;  ///< shorter convolutions stay in a core's cache
+constexpr std::int64_t kMaxChirpSide = 1 << 14;    ///< longer lines do not stay in a core's cache
 
 struct Sides {
   std::int64_t rows = 0, columns = 0;
@@ -47,7 +47,7 @@ Sides convolution_sides(std::int64_t min) {
     const double of_rows = rows == 0 ? std::numeric_limits<double>::infinity() : cost(rows);
     if (std::isinf(of_rows)) continue;
     std::int64_t columns = (min + rows * kTwoPassLanes - 1) / (rows * kTwoPassLanes) * kTwoPassLanes;
-    for (int tried = 0; tried < kTried && columns <= kMaxSide; ++tried, columns += kTwoPassLanes) {
+    for (int tried = 0; tried < kTried && columns <= kMaxChirpSide; ++tried, columns += kTwoPassLanes) {
       const double total = static_cast<double>(rows * columns) * (of_rows + cost(columns));
       if (total >= best_cost) continue;
       best_cost = total;
@@ -271,7 +271,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_long_chirp_engine(const Shape& shape, bool real) {
   const std::int64_t n = shape.points();
-  if (shape[shape.rank() - 1] != n || n < kMinPoints || (real && n % 2 == 0)) return nullptr;
+  if (shape[shape.rank() - 1] != n || n < kMinChirpPoints || (real && n % 2 == 0)) return nullptr;
   if (cpu::choose_radices(n, 1, cpu::small_fft_kernels<Real>(cpu::best_isa())).possible) return nullptr;
   const Sides sides = convolution_sides<Real>(2 * n - 1);
   if (sides.rows == 0) return nullptr;

@@ -22,9 +22,9 @@ using cpu::kTwoPassLanes;
 
 /// Shorter lines are faster in one piece: they stay in a core's cache, or one thread's passes over them in
 /// the L3 cache are faster than strided passes.
-constexpr std::int64_t kMinPoints = 1 << 16;
+constexpr std::int64_t kMinLinePoints = 1 << 16;
 template <class Real>
-constexpr std::int64_t kMinPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kMinPoints;
+constexpr std::int64_t kMinPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kMinLinePoints;
 
 template <class Real>
 class LongLineEngine final : public DenseEngine<Real> {
@@ -173,7 +173,7 @@ template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shape, bool real, int threads) {
   const std::int64_t n = shape.points();
   if (threads == 1 && n < kMinPointsAlone<Real>) return nullptr;
-  if (shape[shape.rank() - 1] != n || n < kMinPoints || !two_pass_possible(n)) return nullptr;
+  if (shape[shape.rank() - 1] != n || n < kMinLinePoints || !two_pass_possible(n)) return nullptr;
   if (real && (n % 2 != 0 || !two_pass_possible(n / 2))) return nullptr;
   return std::make_unique<const LongLineEngine<Real>>(n, real);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/stages/layout.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 
 namespace sfft::detail {
 
@@ -30,7 +31,7 @@ template <class Real>
 std::size_t stage_bytes(const RowStage<Real>& row, const std::vector<SlabColumns<Real>>& columns) {
   std::size_t reals = row.workspace_reals();
   for (const SlabColumns<Real>& one : columns) reals = std::max(reals, one.stage.workspace_reals());
-  return (reals * sizeof(Real) + 63) / 64 * 64;
+  return aligned_bytes(reals * sizeof(Real));
 }
 
 template <class Real>
@@ -54,7 +55,7 @@ HostSlab<Real>::HostSlab(const Shape& stored, std::int64_t row_points)
 
 template <class Real>
 std::size_t HostSlab<Real>::scratch_bytes() const noexcept {
-  if (engine_ != nullptr) return (engine_->workspace_bytes(1) + 63) / 64 * 64;
+  if (engine_ != nullptr) return aligned_bytes(engine_->workspace_bytes(1));
   return stage_bytes(*row_, columns_);
 }
 
@@ -90,7 +91,7 @@ HostRealSlab<Real>::HostRealSlab(const Shape& stored, std::int64_t points, std::
 template <class Real>
 std::size_t HostRealSlab<Real>::held_bytes() const noexcept {
   if (columns_.empty() || padded()) return 0;
-  return (static_cast<std::size_t>(stored_.points()) * sizeof(std::complex<Real>) + 63) / 64 * 64;
+  return aligned_bytes(static_cast<std::size_t>(stored_.points()) * sizeof(std::complex<Real>));
 }
 
 template <class Real>

@@ -7,6 +7,7 @@
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/out_of_core/host_stages.hpp"
 #include "kernels/dense/out_of_core/round.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 
 namespace sfft::detail {
 
@@ -81,7 +82,7 @@ class MirroredRound final : public Round {
     if (first < units()) stage_ = std::make_unique<const ColumnStage<Real>>(rows_, units() - first, width_);
   }
   std::int64_t host_bytes() const noexcept override {
-    const std::int64_t own = reals_bytes(row_.workspace_reals()) + aligned(bytes(rows_));
+    const std::int64_t own = reals_bytes(row_.workspace_reals()) + aligned_bytes(bytes(rows_));
     return std::max(own, stage_ ? 2 * stage_bytes() : 0);
   }
   std::int64_t host_parts() const noexcept override { return 1 + (stage_ ? stage_->blocks() : 0); }
@@ -92,9 +93,8 @@ class MirroredRound final : public Round {
   }
 
  private:
-  static std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
   static std::int64_t reals_bytes(std::size_t reals) {
-    return aligned(static_cast<std::int64_t>(reals * sizeof(Real)));
+    return aligned_bytes(static_cast<std::int64_t>(reals * sizeof(Real)));
   }
   std::int64_t stage_bytes() const noexcept { return reals_bytes(stage_->workspace_reals()); }
   /// The first of the columns that mirror columns first … first + count − 1.
@@ -166,7 +166,7 @@ class MirroredRound final : public Round {
     auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
     const auto* const from = values_at<Real>(call.from, 0);
     auto* const to = values_at<Real>(call.to, 0);
-    std::byte* const own = scratch + aligned(bytes(rows_));
+    std::byte* const own = scratch + aligned_bytes(bytes(rows_));
     for (std::int64_t r = 0; r < rows_; ++r) values[r] = from[r * width_ + column];
     const auto exchange = [&](const auto& job) {
       const std::int64_t last = column == 0 ? rows_ : rows_ - 1;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernels/cpu/platform/non_temporal.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 
 namespace sfft::detail {
 
@@ -81,7 +82,7 @@ std::int64_t Transposition::scratch_bytes() const noexcept {
   } else {
     bytes *= std::max(rows_ * block_, columns_) * element_;
   }
-  return (bytes + 63) / 64 * 64;
+  return aligned_bytes(bytes);
 }
 
 void Transposition::part(int pass, std::int64_t part, std::byte* matrix, std::byte* scratch) const {

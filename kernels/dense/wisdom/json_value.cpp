@@ -10,10 +10,10 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::size_t kNameLength = 200;  // of a field's name, in messages
+constexpr std::size_t kNameInMessage = 200;  // of a field's name, in messages
 
 template <class... Values>
-[[noreturn]] void refuse(fmt::format_string<Values...> why, Values&&... values) {
+[[noreturn]] void refuse_json(fmt::format_string<Values...> why, Values&&... values) {
   throw JsonError(fmt::format(why, std::forward<Values>(values)...));
 }
 
@@ -41,14 +41,15 @@ class Builder {
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
-    if (open_.back()->find(name) != nullptr) refuse("a field is given twice: '{:.{}}'", name, kNameLength);
+    if (open_.back()->find(name) != nullptr)
+      refuse_json("a field is given twice: '{:.{}}'", name, kNameInMessage);
     open_.back()->fields().emplace_back(std::move(name), JsonValue());
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
     constexpr int kNumberTooLarge = 406;
-    if (error.id == kNumberTooLarge) refuse("it is damaged: a number in it is too large");
-    refuse("it is damaged: no JSON from byte {} on", position);
+    if (error.id == kNumberTooLarge) refuse_json("it is damaged: a number in it is too large");
+    refuse_json("it is damaged: no JSON from byte {} on", position);
   }
 
  private:
@@ -63,7 +64,7 @@ class Builder {
     return true;
   }
   bool open(JsonValue value) {
-    if (open_.size() == depth_) refuse("it is nested deeper than {} levels", depth_);
+    if (open_.size() == depth_) refuse_json("it is nested deeper than {} levels", depth_);
     JsonValue& placed = place();
     placed = std::move(value);
     open_.push_back(&placed);  // a stable address: its parent grows only once this is closed

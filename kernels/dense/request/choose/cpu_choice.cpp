@@ -37,7 +37,7 @@ std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, co
 
 /// Microseconds of a forward transform of the batch.
 template <class Real>
-double measured_us(const Runner<FullCall>& runner, const DenseProblem& problem) {
+double measured_on_cpu_us(const Runner<FullCall>& runner, const DenseProblem& problem) {
   const std::size_t sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
   CountedVector<Real> signals(static_cast<std::size_t>(span_points(problem)) * sample / sizeof(Real),
                               Real(1));
@@ -59,7 +59,7 @@ Choice<FullCall> fastest(const DenseRequest& request) {
     if (!dense::availability(engine)) continue;
     selection.enter(
         engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
-        [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
+        [&](const auto& runner) { return measured_on_cpu_us<Real>(runner, request.problem); });
   }
   return selection.winner([&](const WisdomEntry& entry) {
     Wisdom::global().add(cpu_platform(), wisdom_problem<Real>(request.problem), entry);

@@ -66,7 +66,7 @@ std::unique_ptr<const Runner<FullCall>> make(Engine engine, const DenseRequest& 
 
 /// Microseconds of a forward transform of the batch in device memory.
 template <class Real>
-double measured_us(const Runner<FullCall>& runner, const DenseProblem& problem) {
+double measured_on_gpu_us(const Runner<FullCall>& runner, const DenseProblem& problem) {
   const std::size_t sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
   const cuda::DeviceBuffer signals(static_cast<std::size_t>(span_points(problem)) * sample);
   const cuda::DeviceBuffer spectra(static_cast<std::size_t>(total_spectrum_points(problem)) *
@@ -107,7 +107,7 @@ Choice<FullCall> fastest(const DenseRequest& request, const WisdomPlatform& plat
     const std::string kernel = tuned ? known->kernel : candidate.kernel;
     selection.enter(
         engine, candidate.name, [&] { return make<Real>(engine, request, kernel, true); },
-        [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
+        [&](const auto& runner) { return measured_on_gpu_us<Real>(runner, request.problem); });
   }
   return selection.winner([&](const WisdomEntry& entry) { remember(platform, key, entry); });
 }
@@ -179,7 +179,7 @@ class Comparison {
   template <class Make>
   void enter(Engine engine, const char* name, const Make& make_runner) {
     selection_.enter(engine, name, make_runner, [&](const Runner<FullCall>& runner) {
-      return measured_us<Real>(runner, request_.problem);
+      return measured_on_gpu_us<Real>(runner, request_.problem);
     });
   }
   std::unique_ptr<const Runner<FullCall>> fastest_tuned() {

@@ -9,16 +9,13 @@
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/request/host/batch_threads.hpp"
 #include "kernels/dense/request/runner.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 
 namespace sfft::detail {
 
 namespace {
 
 using dense::CompactScale;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 63) / 64 * 64;
-}
 
 class CompactCpuRunner final : public Runner<CompactCall> {
  public:
@@ -31,7 +28,7 @@ class CompactCpuRunner final : public Runner<CompactCall> {
         arithmetic_error_(arithmetic_error(problem_)) {
     samples_bytes_ = problem_.real ? floats(source_parts(problem_, Direction::forward)) : 0;
     spectrum_bytes_ = floats(target_parts(problem_, Direction::forward));
-    slot_bytes_ = samples_bytes_ + spectrum_bytes_ + aligned(one_->workspace_bytes());
+    slot_bytes_ = samples_bytes_ + spectrum_bytes_ + aligned_bytes(one_->workspace_bytes());
   }
 
   std::size_t workspace_bytes() const noexcept override {
@@ -60,7 +57,7 @@ class CompactCpuRunner final : public Runner<CompactCall> {
 
  private:
   static std::size_t floats(std::int64_t count) {
-    return aligned(static_cast<std::size_t>(count) * sizeof(float));
+    return aligned_bytes(static_cast<std::size_t>(count) * sizeof(float));
   }
 
   CompactScale run_one(Direction direction, const void* from, const CompactScale& from_scale, void* to,

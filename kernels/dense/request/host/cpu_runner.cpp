@@ -7,14 +7,11 @@
 
 #include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/dense/cpu/strided_copy.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
 
 namespace sfft::detail {
 
 namespace {
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 63) / 64 * 64;
-}
 
 template <class Real>
 BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& engine, std::int64_t together) {
@@ -38,7 +35,7 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
       threads_(threads_of(request, *engine_, together)),
       alone_(problem_.batch == 1 && packed_ && threads_.slots() == 1 && threads_.within() == 1 &&
              scales_.forward == 1) {
-  engine_bytes_ = aligned(engine_->workspace_bytes(threads_.within()));
+  engine_bytes_ = aligned_bytes(engine_->workspace_bytes(threads_.within()));
   if (together > 1) {
     group_.emplace(problem_.shape, problem_.real, together);
     const std::int64_t rest = problem_.batch % together;
@@ -48,7 +45,7 @@ CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, cons
   }
   slot_bytes_ = engine_bytes_;
   const std::size_t largest = problem_.real ? sizeof(double) : sizeof(std::complex<double>);
-  if (!packed_) slot_bytes_ += aligned(static_cast<std::size_t>(problem_.shape.points()) * largest);
+  if (!packed_) slot_bytes_ += aligned_bytes(static_cast<std::size_t>(problem_.shape.points()) * largest);
 }
 
 template <class Real>
