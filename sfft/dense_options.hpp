@@ -23,7 +23,7 @@ namespace sfft::dense {
 /// | cufft    | GPU     | cuFFT, in every build with CUDA                                           |
 /// | vkfft    | GPU     | VkFFT, where the build found its header; needs NVRTC when it runs         |
 /// | tuned    | GPU     | this library's own kernels, generated for a size; needs NVRTC when it runs |
-/// | tensor   | GPU     | split-half on tensor cores, complex floats: powers of two, 3 to 255 points |
+/// | tensor   | GPU     | split-half on tensor cores: complex float lines of a few lengths          |
 /// `automatic`: the fastest for the size according to wisdom or, on a GPU, a comparison (Planning::quick).
 /// Without either, the one that was most often fastest: built_in, or cufft on a GPU.
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufft, vkfft, tuned, tensor };

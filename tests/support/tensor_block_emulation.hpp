@@ -190,11 +190,13 @@ class EmulatedBlock {
         if constexpr (Tile::kLast == 0) {
           leave(seat, own[warp_tile][lane], all[warp_tile][lane]);
         } else {
-          send<0>(seat, all[warp_tile][lane]);
+          tensor::twiddle<Tile>(tensor::load_twiddles<Tile>(pass_.tables.twiddles, seat.lane, seat.warp_tile),
+                                all[warp_tile][lane]);
+          tensor::store_shared<Tile>(seat, all[warp_tile][lane], shared_.data());
         }
       }
     }
-    further<1>();
+    if constexpr (Tile::kLast > 0) last_stage();
   }
 
  private:
@@ -203,39 +205,25 @@ class EmulatedBlock {
     const int turns = Tile::turns(kStage);
     return {lane, warp_tile & -turns, warp_tile & (turns - 1)};
   }
-  template <int kStage>
-  void further() {
-    if constexpr (kStage <= Tile::kLast) {
-      for (int warp_tile = 0; warp_tile < 1 << Tile::log_warp_tiles(kStage); ++warp_tile) {
-        WarpPoints<Tile::slots(kStage)> points;
-        for (int lane = 0; lane < 32; ++lane)
-          tensor::load_shared<Tile, kStage>(seat_of<kStage>(lane, warp_tile), shared_.data(), points[lane]);
-        emulated_transform(matrices_, false, pass_.split, pass_.sign, points);
-        for (int lane = 0; lane < 32; ++lane) {
-          const auto seat = seat_of<kStage>(lane, warp_tile);
-          if constexpr (kStage < Tile::kLast) {
-            send<kStage>(seat, points[lane]);
-          } else {
-            leave(seat,
-                  {{tensor::largest_of<Tile>(largest_.data(), seat.position),
-                    tensor::largest_of<Tile>(largest_.data(), seat.position | seat.column_offset(1))}},
-                  points[lane]);
-          }
-        }
+  void last_stage() {
+    for (int warp_tile = 0; warp_tile < 1 << Tile::log_warp_tiles(Tile::kLast); ++warp_tile) {
+      WarpPoints<Tile::slots(Tile::kLast)> points;
+      for (int lane = 0; lane < 32; ++lane)
+        tensor::load_shared<Tile>(seat_of<Tile::kLast>(lane, warp_tile), shared_.data(), points[lane]);
+      emulated_transform(matrices_, false, pass_.split, pass_.sign, points);
+      for (int lane = 0; lane < 32; ++lane) {
+        const auto seat = seat_of<Tile::kLast>(lane, warp_tile);
+        leave(seat,
+              {{tensor::largest_of<Tile>(largest_.data(), seat.position),
+                tensor::largest_of<Tile>(largest_.data(), seat.position | seat.column_offset(1))}},
+              points[lane]);
       }
-      further<kStage + 1>();
     }
-  }
-  template <int kStage>
-  void send(const tensor::Seat<Tile, kStage>& seat, tensor::LanePoints<Tile::slots(kStage)>& points) {
-    tensor::twiddle<Tile, kStage>(
-        tensor::load_twiddles<Tile, kStage>(pass_.tables.twiddles, seat.lane, seat.warp_tile), points);
-    tensor::store_shared<Tile, kStage>(seat, points, shared_.data());
   }
   void leave(const tensor::LastSeat<Tile>& seat, const tensor::LaneLargest& largest,
              tensor::LastPoints<Tile>& points) {
     tensor::scale_out<Tile>(largest, pass_.factor, points);
-    if (Tile::kColumns && pass_.log_order > 0) {
+    if constexpr (Tile::kColumns) {
       const auto of_slot = [&](unsigned line, int slot) {
         return tensor::pass_root(pass_, base_, line, tensor::frequency_of_slot<Tile>(slot));
       };

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-half transforms on tensor cores compared with cuFFT in float and half precision, this library's float
-// kernels, and fp16 products without the split. These are the tables of Kang and Glaeser, and batches of
-// short lines, including primes.
-//   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--lengths N,...] [--search]
-//   [--calls] [--large]
+// kernels, and fp16 products without the split, at the lengths that the engine tensor has: batches of short
+// lines and of primes, and single lines of 2^13 to 2^15 points.
+//   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--lengths N,...] [--search] [--calls]
 // --lengths: only batches of lines of these lengths. --search: finds this library's float kernels by a search
-// rather than by wisdom and rules. --large: also times the tiles of large batches on small problems. Signals
-// are uniform in [−1, 1). Errors cover the whole batch: relative L2, and the sum of absolute differences,
-// against cuFFT in double. Times are medians of graph replays. With --calls there are also times of whole
-// calls: planning, allocation, and copies from and to host memory. Exit status 1: the error of tensor exceeds
-// 6e-7.
+// rather than by wisdom and rules. Signals are uniform in [−1, 1). Errors cover the whole batch: relative L2,
+// and the sum of absolute differences, against cuFFT in double. Times are medians of graph replays. With
+// --calls there are also times of whole calls: planning, allocation, and copies from and to host memory. Exit
+// status 1: the error of tensor exceeds 6e-7.
 #include <fmt/format.h>
 
 #include <bit>
@@ -39,37 +37,27 @@ using nlohmann::json;
 constexpr double kPromised = 6e-7;
 
 struct Case {
-  std::vector<std::int64_t> extents;
-  std::int64_t batch;
-  std::int64_t points() const { return shape().points(); }
-  std::int64_t total() const { return points() * batch; }
-  Shape shape() const { return Shape{std::span<const std::int64_t>(extents)}; }
-  std::string name() const { return fmt::format("{} batch {}", shape().to_string(), batch); }
+  std::int64_t points, batch;
+  std::int64_t total() const { return points * batch; }
+  std::string name() const { return fmt::format("{} batch {}", points, batch); }
 };
 
 struct Settings {
   std::string out, filter;
-  int max = 26;
   std::vector<std::int64_t> lengths;
-  bool search = false, calls = false, large = false;
+  bool search = false, calls = false;
 };
 
 std::vector<Case> cases(const Settings& settings) {
   std::vector<Case> all;
   constexpr std::int64_t kTotal = std::int64_t{1} << 25;
-  for (const std::int64_t n : settings.lengths) all.push_back({{n}, kTotal / n});
+  for (const std::int64_t n : settings.lengths) all.push_back({n, kTotal / n});
   if (!all.empty()) return all;
-  const int max = settings.max;
-  for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16, 8, 4, 2})
-    all.push_back({{n}, kTotal / n});
-  // Primes, with and without good factors of n - 1.
-  for (const std::int64_t n : {47, 83, 107, 127, 167, 191, 223, 227, 251}) all.push_back({{n}, kTotal / n});
-  for (int log = 10; log <= max; ++log) all.push_back({{std::int64_t{1} << log}, 1});
-  // The sizes of the paper's table, as close to cubes as possible.
-  for (int log = 10; log <= max; log += 2) {
-    const auto side = [&](int i) { return std::int64_t{1} << (log + i) / 3; };
-    all.push_back({{side(0), side(1), side(2)}, 1});
-  }
+  for (int log = tensor::kMinLog; log <= tensor::kMaxShortLog; ++log)
+    all.push_back({1 << log, kTotal >> log});
+  // Primes without good factors of n - 1.
+  for (const std::int64_t n : {47, 83, 107, 167, 191, 223, 227}) all.push_back({n, kTotal / n});
+  for (int log = tensor::kMinLongLog; log <= tensor::kMaxLongLog; ++log) all.push_back({1 << log, 1});
   return all;
 }
 
@@ -92,7 +80,7 @@ class Arena {
     const DeviceBuffer doubles(expected_.bytes());
     fill_uniform(what.total(), floats.data(), doubles.data(), halves.data(), nullptr);
     gpu(cudaDeviceSynchronize());
-    const auto exact = make_cufft({.extents = what.extents, .batch = what.batch, .double_precision = true});
+    const auto exact = make_cufft({.extents = {what.points}, .batch = what.batch, .double_precision = true});
     exact->load(doubles.data(), nullptr);
     exact->enqueue(nullptr);
     gpu(cudaMemcpy(expected_.data(), exact->result(), expected_.bytes(), cudaMemcpyDeviceToDevice));
@@ -131,7 +119,7 @@ double whole_call_us(const std::function<void()>& call) {
 using Host = std::vector<std::complex<float>>;
 
 json with_cufft(Timer& timer, const Case& what, const Arena& arena, const Host* host) {
-  const PeerProblem problem{.extents = what.extents, .batch = what.batch};
+  const PeerProblem problem{.extents = {what.points}, .batch = what.batch};
   const auto peer = make_cufft(problem);
   peer->load(arena.floats.data(), timer.stream());
   json row = timed(timer, what, [&](cudaStream_t stream) { peer->enqueue(stream); });
@@ -150,7 +138,7 @@ json with_cufft(Timer& timer, const Case& what, const Arena& arena, const Host* 
 
 json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine, bool search,
                const Host* host) {
-  const Shape shape = what.shape();
+  const Shape shape{what.points};
   const dense::Plan<float> plan(shape, Domain::complex, options(what, engine, search));
   const DeviceBuffer spectra(arena.floats.bytes()), workspace(plan.device_workspace_bytes());
   json row = timed(timer, what, [&](cudaStream_t stream) {
@@ -169,7 +157,7 @@ json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine
 }
 
 json with_half(Timer& timer, const Case& what, const Arena& arena) {
-  const auto plan = CufftHalf::make(what.extents, false, what.batch);
+  const auto plan = CufftHalf::make({what.points}, false, what.batch);
   if (plan == nullptr) return {{"refused", true}};
   const DeviceBuffer spectra(arena.halves.bytes());
   json row = timed(timer, what,
@@ -178,32 +166,22 @@ json with_half(Timer& timer, const Case& what, const Arena& arena) {
   return row;
 }
 
-/// Returns the power-of-two passes that are planned if fewer points than `few` count as few.
-json with_passes(Timer& timer, const Case& what, const Arena& arena, std::int64_t few, bool split) {
-  std::vector<int> logs;
-  for (const std::int64_t extent : what.extents)
-    logs.push_back(std::bit_width(static_cast<std::uint64_t>(extent)) - 1);
-  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(logs, {what.batch, few}),
-                                                      what.total(), 0, true);
-  const DeviceBuffer spectra(arena.floats.bytes()), workspace(transform.workspace_bytes());
-  json row = timed(timer, what, [&](cudaStream_t stream) {
-    transform.run({arena.floats.data(), spectra.data(), false, 1, workspace.data(), split}, stream);
-  });
-  arena.add_error(row, spectra.data(), false);
-  return row;
-}
-
 json without_split(Timer& timer, const Case& what, const Arena& arena) {
-  if (!std::has_single_bit(static_cast<std::uint64_t>(what.points()))) {
-    const sfft::detail::cuda::FoldedTransform transform(static_cast<int>(what.points()), what.batch, 0);
-    const DeviceBuffer spectra(arena.floats.bytes());
+  const auto bits = static_cast<std::uint64_t>(what.points);
+  const int log = std::bit_width(bits) - 1;
+  const bool folded = tensor::is_folded(what.points);
+  if (!folded && !(std::has_single_bit(bits) && tensor::has_passes(log, what.batch)))
+    return {{"refused", true}};
+  const auto run = [&](const auto& transform) {
+    const DeviceBuffer spectra(arena.floats.bytes()), workspace(transform.workspace_bytes());
     json row = timed(timer, what, [&](cudaStream_t stream) {
-      transform.run({arena.floats.data(), spectra.data(), false, 1, false}, stream);
+      transform.run({arena.floats.data(), spectra.data(), false, 1, workspace.data(), false}, stream);
     });
     arena.add_error(row, spectra.data(), false);
     return row;
-  }
-  return with_passes(timer, what, arena, tensor::kFewPoints, false);
+  };
+  if (folded) return run(sfft::detail::cuda::FoldedTransform(static_cast<int>(what.points), what.batch, 0));
+  return run(sfft::detail::cuda::TensorTransform(log, what.batch, 0, true));
 }
 
 json measure(Timer& timer, const Case& what, const Settings& settings, bool& good) {
@@ -212,7 +190,7 @@ json measure(Timer& timer, const Case& what, const Settings& settings, bool& goo
   if (settings.calls && what.batch == 1)
     host = download(arena.floats.as<std::complex<float>>(), static_cast<std::size_t>(what.total()));
   const Host* given = host.empty() ? nullptr : &host;
-  json row{{"name", what.name()}, {"points", what.points()}, {"batch", what.batch}};
+  json row{{"name", what.name()}, {"points", what.points}, {"batch", what.batch}};
   const auto enter = [&](const char* name, const std::function<json()>& contender) {
     try {
       row[name] = contender();
@@ -226,7 +204,6 @@ json measure(Timer& timer, const Case& what, const Settings& settings, bool& goo
   enter("tuned f32", [&] { return with_plan(timer, what, arena, Engine::tuned, settings.search, nullptr); });
   enter("cufft f16", [&] { return with_half(timer, what, arena); });
   enter("unsplit f16", [&] { return without_split(timer, what, arena); });
-  if (settings.large) enter("large tiles", [&] { return with_passes(timer, what, arena, 0, true); });
   const json& error = row["tensor"]["relative_l2"];
   good = good && error.is_number() && error.get<double>() <= kPromised;
   return row;
@@ -236,15 +213,13 @@ json measure(Timer& timer, const Case& what, const Settings& settings, bool& goo
 bool parse(int argc, char** argv, Settings& settings, int& at) {
   for (at = 1; at < argc; ++at) {
     const std::string word = argv[at];
-    if (word == "--calls" || word == "--search" || word == "--large") {
-      (word == "--calls" ? settings.calls : word == "--search" ? settings.search : settings.large) = true;
+    if (word == "--calls" || word == "--search") {
+      (word == "--calls" ? settings.calls : settings.search) = true;
       continue;
     }
     if (at + 1 == argc) return false;
     const std::string value = argv[at + 1];
-    if (word == "--most") {
-      settings.max = std::atoi(value.c_str());
-    } else if (word == "--lengths") {
+    if (word == "--lengths") {
       std::stringstream lengths(value);
       for (std::string length; std::getline(lengths, length, ',');)
         settings.lengths.push_back(std::max(2, std::atoi(length.c_str())));
@@ -276,14 +251,12 @@ int main(int argc, char** argv) {
       const json row = measure(timer, what, settings, good);
       const auto us = [&](const char* name) { return row[name].value("us", 0.0); };
       fmt::print(
-          "{:<22} tensor {:9.2f} us {:.2e}  cufft {:9.2f}  tuned {:9.2f}  half {:9.2f}  unsplit {:9.2f}",
+          "{:<22} tensor {:9.2f} us {:.2e}  cufft {:9.2f}  tuned {:9.2f}  half {:9.2f}  unsplit {:9.2f}\n",
           what.name(), us("tensor"),
           row["tensor"].contains("relative_l2") && row["tensor"]["relative_l2"].is_number()
               ? row["tensor"]["relative_l2"].get<double>()
               : NAN,
           us("cufft f32"), us("tuned f32"), us("cufft f16"), us("unsplit f16"));
-      if (settings.large) fmt::print("  large tiles {:9.2f}", us("large tiles"));
-      fmt::print("\n");
       std::fflush(stdout);
       result["rows"].push_back(row);
       write_json(settings.out, result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of 3 to 255 points, whatever their factors, as products with the matrix of their DFT. With sums
-// e_j = x_j + x_(n-j) and differences o_j = x_j - x_(n-j) of pairs, 0 <= j <= n/2, the outputs k and n - k
+// Lines of a prime number of points as products with the matrix of their DFT. With sums
+// e_j = x_j + x_(n-j) and differences o_j = x_j - x_(n-j) of pairs, 0 <= j < n/2, the outputs k and n - k
 // are the sum and the difference of C_k = sum of e_j cos(2πjk/n) and ∓i S_k, S_k = sum of o_j sin(2πjk/n). So
 // four products of real numbers, with matrices of half the edge, transform a line.
 //
@@ -14,7 +14,16 @@
 
 namespace sfft::detail::tensor {
 
-constexpr int kMinFolded = 3, kMaxFolded = 255;
+/// The lengths for which these kernels were the fastest on an H200: primes, except one whose float kernels
+/// are faster.
+constexpr int kMinFolded = 47, kMaxFolded = 227, kSlowFolded = 127;
+constexpr bool is_folded(std::int64_t points) {
+  if (points < kMinFolded || points > kMaxFolded || points == kSlowFolded) return false;
+  for (std::int64_t factor = 2; factor * factor <= points; ++factor) {
+    if (points % factor == 0) return false;
+  }
+  return true;
+}
 
 /// Edge of the matrices in tiles of 16: rows are outputs 0 … n/2, columns are pairs 0 … n/2.
 SFFT_HOST_DEVICE constexpr int folded_tiles(int points) {
@@ -63,8 +72,6 @@ struct FoldedTile {
   static constexpr int kOperands = kTypes * kParts * kGroups * kTiles * 32,
                        kResultBytes = kTypes * kParts * kPlane * 4,
                        kSharedBytes = 2 * (16 * kOperands + kResultBytes) + kAheadBytes;
-  /// Matrices in the table, 16 bytes for each of 32 lanes: high and low parts for each role, row and column.
-  static constexpr int kMatrices = kRoles * kHeight * kTiles * 2;
 };
 
 /// Four words of an operand: two registers of high parts, two of low ones.
@@ -93,7 +100,7 @@ SFFT_HOST_DEVICE constexpr int folded_pair(int own, int i) {
   return own + Tile::kHolders * i;
 }
 /// The points or outputs j and n - j of a lane's pairs. Pairs beyond n/2 repeat the last one, with zero
-/// columns in the matrices. Points 0 and n/2 are their own partners; their columns are halved.
+/// columns in the matrices. Point 0 is its own partner; its column is halved.
 struct FoldedPairs {
   int first[4], second[4];
 };
@@ -203,8 +210,6 @@ SFFT_HOST_DEVICE void unfold(const FoldedPass& pass, unsigned largest, const Fol
 template <class Use>
 void with_folded_tile(int points, const Use& use) {
   switch (folded_tiles(points)) {
-    case 1:
-      return use(FoldedTile<1, 1>{});
     case 2:
       return use(FoldedTile<2, 2>{});
     case 3:

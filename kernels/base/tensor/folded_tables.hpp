@@ -16,8 +16,7 @@ std::vector<unsigned> folded_table(int points) {
   const auto entry = [&](bool sines, int k, int j) {
     if (2 * k > points || 2 * j > points) return 0.0;
     const std::complex<double> root = root_of_turns(static_cast<double>(j * k % points) / points);
-    const bool alone = j == 0 || 2 * j == points;
-    return std::ldexp(sines ? root.imag() : root.real(), kFoldedExponent - (alone ? 1 : 0));
+    return std::ldexp(sines ? root.imag() : root.real(), kFoldedExponent - (j == 0 ? 1 : 0));
   };
   std::vector<unsigned> table;
   for (int strip = 0; strip < Tile::kStrips; ++strip) {

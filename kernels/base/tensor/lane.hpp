@@ -133,13 +133,12 @@ SFFT_HOST_DEVICE std::int64_t place_of(const Pass& pass, unsigned position) {
   const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog
                             : Tile::kColumns               ? 1
                                                            : pass.from_line,
-                     point = Tile::kColumns ? pass.from_point : 1;
+                     point = Tile::kColumns ? pass.point : 1;
   return line_of<Tile>(position) * line + point_of<Tile>(position) * point;
 }
 template <class Tile>
 SFFT_HOST_DEVICE bool has_line(const TileBase& base, unsigned position) {
-  return Tile::kKind != TileKind::batch || Tile::kLogLines == 0 ||
-         static_cast<int>(line_of<Tile>(position)) < base.lines;
+  return Tile::kKind != TileKind::batch || static_cast<int>(line_of<Tile>(position)) < base.lines;
 }
 
 /// The samples of a lane.
@@ -250,57 +249,54 @@ SFFT_HOST_DEVICE void scale_in(const LaneLargest& largest, LanePoints<Tile::slot
   }
 }
 
-/// Twiddle factors of a lane.
-template <class Tile, int kStage>
+/// Twiddle factors of a lane after the first of two stages.
+template <class Tile>
 struct LaneTwiddles {
   struct alignas(8 * Tile::kTwiddleColumns) Factors {
     Point of[Tile::kTwiddleColumns];
   };
-  Factors at[Tile::slots(kStage)];
+  Factors at[Tile::slots(0)];
 };
-template <class Tile, int kStage>
-SFFT_HOST_DEVICE LaneTwiddles<Tile, kStage> load_twiddles(const Point* tables, int lane, int warp_tile) {
-  using Factors = typename LaneTwiddles<Tile, kStage>::Factors;
-  constexpr int kShift = Tile::twiddle_shift(kStage), kMask = (1 << Tile::twiddle_bits(kStage)) - 1,
-                kSlots = Tile::slots(kStage);
-  const auto* table =
-      reinterpret_cast<const Factors*>(tables +
-                                       std::integral_constant<int, Tile::twiddle_offset(kStage)>::value) +
-      (warp_tile >> kShift & kMask) * (kSlots * Tile::kTwiddleLanes) + Tile::twiddle_lane(lane);
-  LaneTwiddles<Tile, kStage> factors;
+template <class Tile>
+SFFT_HOST_DEVICE LaneTwiddles<Tile> load_twiddles(const Point* table, int lane, int warp_tile) {
+  using Factors = typename LaneTwiddles<Tile>::Factors;
+  constexpr int kShift = Tile::twiddle_shift(), kMask = (1 << Tile::twiddle_bits()) - 1,
+                kSlots = Tile::slots(0);
+  const auto* own = reinterpret_cast<const Factors*>(table) +
+                    (warp_tile >> kShift & kMask) * (kSlots * Tile::kTwiddleLanes) + Tile::twiddle_lane(lane);
+  LaneTwiddles<Tile> factors;
   SFFT_UNROLL
-  for (int slot = 0; slot < kSlots; ++slot) factors.at[slot] = table[slot * Tile::kTwiddleLanes];
+  for (int slot = 0; slot < kSlots; ++slot) factors.at[slot] = own[slot * Tile::kTwiddleLanes];
   return factors;
 }
-/// Multiplies by the twiddle factors after a stage, which include a division by its radix.
-template <class Tile, int kStage>
-SFFT_HOST_DEVICE void twiddle(const LaneTwiddles<Tile, kStage>& factors,
-                              LanePoints<Tile::slots(kStage)>& points) {
+/// Multiplies by the twiddle factors, which include a division by the radix.
+template <class Tile>
+SFFT_HOST_DEVICE void twiddle(const LaneTwiddles<Tile>& factors, LanePoints<Tile::slots(0)>& points) {
   SFFT_UNROLL
-  for (int slot = 0; slot < Tile::slots(kStage); ++slot) {
+  for (int slot = 0; slot < Tile::slots(0); ++slot) {
     points.at[0][slot] = times(points.at[0][slot], factors.at[slot].of[0]);
     points.at[1][slot] = times(points.at[1][slot], factors.at[slot].of[Tile::kTwiddleColumns - 1]);
   }
 }
 
-template <class Tile, int kStage>
-SFFT_HOST_DEVICE void store_shared(const Seat<Tile, kStage>& seat,
-                                   const LanePoints<Tile::slots(kStage)>& points, Point* shared) {
-  static_assert(Seat<Tile, kStage>::kPairBit == 0);
+/// Points of the first stage to shared memory, and from there to the last stage.
+template <class Tile>
+SFFT_HOST_DEVICE void store_shared(const Seat<Tile, 0>& seat, const LanePoints<Tile::slots(0)>& points,
+                                   Point* shared) {
+  static_assert(Seat<Tile, 0>::kPairBit == 0);
   SFFT_UNROLL
-  for (int slot = 0; slot < Tile::slots(kStage); ++slot)
-    *reinterpret_cast<PointPair*>(shared +
-                                  (seat.in_shared ^ swizzled<Tile>(Seat<Tile, kStage>::row_offset(slot)))) = {
+  for (int slot = 0; slot < Tile::slots(0); ++slot)
+    *reinterpret_cast<PointPair*>(shared + (seat.in_shared ^ swizzled<Tile>(seat.row_offset(slot)))) = {
         points.at[0][slot], points.at[1][slot]};
 }
 
-template <class Tile, int kStage>
-SFFT_HOST_DEVICE void load_shared(const Seat<Tile, kStage>& seat, const Point* shared,
-                                  LanePoints<Tile::slots(kStage)>& points) {
-  using Here = Seat<Tile, kStage>;
+template <class Tile>
+SFFT_HOST_DEVICE void load_shared(const Seat<Tile, Tile::kLast>& seat, const Point* shared,
+                                  LanePoints<Tile::slots(Tile::kLast)>& points) {
+  using Here = Seat<Tile, Tile::kLast>;
   SFFT_UNROLL
   for (int i = 0; i < Here::kSlots; ++i) {
-    constexpr bool kRows = Tile::pairs_of_rows(kStage);
+    constexpr bool kRows = Tile::pairs_of_rows(Tile::kLast);
     const int column = kRows ? i & 1 : 0, slot = kRows ? i & ~1 : i;
     const PointPair both = *reinterpret_cast<const PointPair*>(
         shared + (seat.in_shared ^ swizzled<Tile>(Here::column_offset(column) | Here::row_offset(slot))));

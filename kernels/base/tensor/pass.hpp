@@ -12,25 +12,21 @@ namespace sfft::detail::tensor {
 /// registers per lane of high parts, then four per lane of low parts.
 struct Tables {
   const unsigned* matrices = nullptr;
-  const Point* twiddles = nullptr;  ///< for every stage but the last, consecutively
+  const Point* twiddles = nullptr;  ///< after the first of two stages
 };
 
-/// Distances are in points. Tile number b is tile q of part m of transform t, where b = (t·2^log_parts +
-/// m)·2^log_groups + q.
+/// Distances are in points. Tile number b is tile q of transform t, where b = t·2^log_groups + q.
 struct Pass {
   const Point* from = nullptr;
   Point* to = nullptr;
-  std::int64_t from_transform = 0, from_part = 0, from_group = 0;
-  std::int64_t to_transform = 0, to_part = 0, to_group = 0;
-  /// Distance of neighbouring lines (rows) or points (columns) in the input; 1 for the other. Lines of a
-  /// batch are contiguous.
-  std::int64_t from_line = 0, from_point = 0;
-  std::int64_t to_point = 0;  ///< in the output of rows and columns, whose lines are neighbours
+  std::int64_t transform = 0;  ///< distance of transforms, in and out
+  std::int64_t from_group = 0, to_group = 0;
+  std::int64_t from_line = 0;  ///< of rows: distance of neighbouring lines in the input
+  std::int64_t point = 0;      ///< of columns, and in the output of rows: distance of a line's points
   std::int64_t tiles = 0;
-  std::int64_t ahead = 0;  ///< a block of a batch asks for the tile this many tiles ahead; 0: for none
   std::int64_t lines = 0;  ///< in all tiles: the last tile of a batch may have fewer
-  int log_parts = 0, log_groups = 0;
-  /// Frequency k of line j of group q is multiplied by exp(∓2πi k·(q·lines + j)/2^log_order). 0: no factor.
+  int log_groups = 0;
+  /// Of columns: frequency k of line j of group q is multiplied by exp(∓2πi k·(q·lines + j)/2^log_order).
   int log_order = 0;
   float sign = -1;    ///< −1 forward, +1 inverse
   float factor = 1;   ///< multiplies the results
@@ -47,11 +43,9 @@ struct TileBase {
 
 SFFT_INLINE TileBase base_of(const Pass& pass, std::int64_t tile, int log_lines) {
   const std::int64_t group = tile & ((std::int64_t{1} << pass.log_groups) - 1),
-                     rest = tile >> pass.log_groups, part = rest & ((std::int64_t{1} << pass.log_parts) - 1),
-                     transform = rest >> pass.log_parts;
+                     first = (tile >> pass.log_groups) * pass.transform;
   const std::int64_t left = pass.lines - (tile << log_lines), all = std::int64_t{1} << log_lines;
-  return {transform * pass.from_transform + part * pass.from_part + group * pass.from_group,
-          transform * pass.to_transform + part * pass.to_part + group * pass.to_group,
+  return {first + group * pass.from_group, first + group * pass.to_group,
           static_cast<unsigned>(group << log_lines), static_cast<int>(left < all ? left : all)};
 }
 

@@ -81,7 +81,7 @@ template <class Tile>
 SFFT_HOST_DEVICE std::int64_t result_place(const Pass& pass, unsigned position) {
   const unsigned line = line_of<Tile>(position), frequency = frequency_of<Tile>(point_of<Tile>(position));
   if constexpr (Tile::kKind == TileKind::batch) return frequency | line << Tile::kLog;
-  return line + frequency * pass.to_point;
+  return line + frequency * pass.point;
 }
 
 /// Stores the results of a lane to memory.

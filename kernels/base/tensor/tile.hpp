@@ -31,24 +31,19 @@ constexpr int kColumnBits = 4;
 
 /// Stages of lines of 2^log points, and the bits of their radices: nearly equal, the larger first.
 SFFT_HOST_DEVICE constexpr int stages_of(int log) {
-  return log <= 5 ? 1 : log <= 10 ? 2 : 3;
+  return log <= 5 ? 1 : 2;
 }
 SFFT_HOST_DEVICE constexpr int radix_bits_of(int log, int stage) {
   return log < kMatrixBits ? kMatrixBits : (log + stages_of(log) - 1 - stage) / stages_of(log);
 }
 
 /// kSmall: one of few tiles, whose latency matters; it has as many threads as there is work for.
-/// kLogRowOfPlane: a line is a plane with rows of this length; its columns are transformed, then its rows. 0:
-/// one dimension.
-template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile, bool kSmallTile, int kLogRowOfPlane = 0>
+template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile, bool kSmallTile>
 struct Tile {
   static constexpr TileKind kKind = kKindOfTile;
   static constexpr bool kSmall = kSmallTile;
   static constexpr int kLog = kLogPoints, kLogLines = kLogLinesOfTile, kBits = kLog + kLogLines;
-  static constexpr int kLogRow = kLogRowOfPlane, kLogColumn = kLog - kLogRow;
-  static constexpr bool kPlane = kLogRow > 0;
-  static constexpr int kColumnStages = kPlane ? stages_of(kLogColumn) : 0,
-                       kStages = kColumnStages + stages_of(kPlane ? kLogRow : kLog), kLast = kStages - 1;
+  static constexpr int kStages = stages_of(kLog), kLast = kStages - 1;
   /// The rows of a column belong to several lines. The matrix is exact in fp16 and needs no low parts.
   static constexpr bool kShort = kLog < kMatrixBits;
   static constexpr bool kColumns = kKind == TileKind::columns;
@@ -56,20 +51,7 @@ struct Tile {
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;
   static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = (1u << kLogLines) - 1;
 
-  static SFFT_HOST_DEVICE constexpr int radix_bits(int stage) {
-    return !kPlane                 ? radix_bits_of(kLog, stage)
-           : stage < kColumnStages ? radix_bits_of(kLogColumn, stage)
-                                   : radix_bits_of(kLogRow, stage - kColumnStages);
-  }
-  static SFFT_HOST_DEVICE constexpr int max_radix_bits() {
-    int max = 0;
-    for (int s = 0; s < kStages; ++s) max = radix_bits(s) > max ? radix_bits(s) : max;
-    return max;
-  }
-  /// The lowest bit of the dimension that a stage transforms.
-  static SFFT_HOST_DEVICE constexpr int dimension_shift(int stage) {
-    return kPointShift + (stage < kColumnStages ? kLogRow : 0);
-  }
+  static SFFT_HOST_DEVICE constexpr int radix_bits(int stage) { return radix_bits_of(kLog, stage); }
   /// Bits of the fp32 butterfly.
   static SFFT_HOST_DEVICE constexpr int butterfly_bits(int stage) { return radix_bits(stage) - kMatrixBits; }
   /// Points per column of a lane.
@@ -85,36 +67,28 @@ struct Tile {
   static SFFT_HOST_DEVICE constexpr int log_warp_tiles(int stage) {
     return kBits - kColumnBits - radix_bits(stage);
   }
-  static constexpr int kLogMaxWarps = kBits - kColumnBits - max_radix_bits(),
+  static constexpr int kLogMaxWarps = log_warp_tiles(0),
                        kLogWarps = kSmall || kLogMaxWarps < 3 ? kLogMaxWarps : 3;
   static constexpr int kWarps = 1 << kLogWarps, kThreads = kWarps << kLaneBits;
   static SFFT_HOST_DEVICE constexpr int turns(int stage) { return 1 << (log_warp_tiles(stage) - kLogWarps); }
 
-  static_assert(kLog >= 1 && kBits <= 13 && (kKind == TileKind::batch || !kShort) &&
+  /// Batches take one stage, columns and rows two.
+  static_assert(kLog >= 1 && kBits <= 13 && (kKind == TileKind::batch) == (kStages == 1) &&
                 (!kColumns || kLogLines >= 1));
 
   /// Loads of a stage take two points at once: neighbouring columns, or rows if rows are neighbours.
   static SFFT_HOST_DEVICE constexpr bool pairs_of_rows(int stage) { return window(stage) == 0; }
   /// The same for results, whose rows are neighbours if s distinguishes them: slots h and R + h.
-  static constexpr bool kStoresPairsOfRows = kKind == TileKind::batch && kLast == kColumnStages;
+  static constexpr bool kStoresPairsOfRows = kKind == TileKind::batch;
 
   /// The position bit of bit i of a stage's column number. Bit 0: the two columns of a lane, 1–3: g, then
   /// turn and warp. Low bits are neighbours in memory where the stage loads and stores.
   static SFFT_HOST_DEVICE constexpr int column_bit(int stage, int i) {
     int bits[32] = {}, count = 0;
     const int low = window(stage), high = low + radix_bits(stage);
-    if (stage == kLast && !kColumns) {
-      if (kKind == TileKind::rows) {
-        for (int b = kLog; b < kBits; ++b) bits[count++] = b;
-      }
-      // The digits of a row's frequency, then a column's.
-      for (int d = 0; d < kLast; ++d) {
-        const int rows = kLast - kColumnStages, digit = d < rows ? kColumnStages + d : d - rows;
-        for (int b = 0; b < radix_bits(digit); ++b) bits[count++] = window(digit) + place_bit(digit, b);
-      }
-      if (kKind == TileKind::batch) {
-        for (int b = kShort ? kMatrixBits : kLog; b < kBits; ++b) bits[count++] = b;
-      }
+    if (stage == kLast && kKind == TileKind::rows) {
+      for (int b = kLog; b < kBits; ++b) bits[count++] = b;
+      for (int b = 0; b < radix_bits(0); ++b) bits[count++] = window(0) + place_bit(0, b);
     } else {
       for (int b = 0; b < kBits; ++b) {
         if (b < low || b >= high) bits[count++] = b;
@@ -137,24 +111,20 @@ struct Tile {
     return lane_bit < 2 ? !kShort || lane_bit + 1 < kLog : lane_bit - 1 < kLogColumnsOfLine;
   }
 
-  /// Logarithm of the points still to be transformed together before a stage.
-  static SFFT_HOST_DEVICE constexpr int left(int stage) {
-    return window(stage) + radix_bits(stage) - dimension_shift(stage);
-  }
-  /// The bits of a warp tile's number (ascending positions) on which a stage's twiddle factors depend: those
-  /// above the lines' bits and below those already transformed.
-  static SFFT_HOST_DEVICE constexpr int twiddle_shift(int stage) {
+  /// The bits of a warp tile's number (ascending positions) on which the twiddle factors after the first
+  /// stage depend: those above the lines' bits.
+  static SFFT_HOST_DEVICE constexpr int twiddle_shift() {
     int count = 0;
-    for (int i = kColumnBits; i < kBits - radix_bits(stage); ++i) {
-      if (column_bit(stage, i) < dimension_shift(stage)) ++count;
+    for (int i = kColumnBits; i < kBits - radix_bits(0); ++i) {
+      if (column_bit(0, i) < kPointShift) ++count;
     }
     return count;
   }
-  static SFFT_HOST_DEVICE constexpr int twiddle_bits(int stage) {
+  static SFFT_HOST_DEVICE constexpr int twiddle_bits() {
     int count = 0;
-    for (int i = kColumnBits; i < kBits - radix_bits(stage); ++i) {
-      const int bit = column_bit(stage, i) - dimension_shift(stage);
-      if (bit >= 0 && bit < left(stage)) ++count;
+    for (int i = kColumnBits; i < kBits - radix_bits(0); ++i) {
+      const int bit = column_bit(0, i) - kPointShift;
+      if (bit >= 0 && bit < kLog) ++count;
     }
     return count;
   }
@@ -165,12 +135,6 @@ struct Tile {
   static constexpr int kTwiddleLanes = 32 >> kLineLaneBits, kTwiddleColumns = kColumns ? 1 : 2;
   static SFFT_HOST_DEVICE constexpr int twiddle_lane(int lane) {
     return (lane & 3) | (lane >> (2 + kLineLaneBits) << 2);
-  }
-  /// Offset of a stage's factors.
-  static SFFT_HOST_DEVICE constexpr int twiddle_offset(int stage) {
-    int offset = 0;
-    for (int s = 0; s < stage; ++s) offset += (slots(s) * kTwiddleLanes * kTwiddleColumns) << twiddle_bits(s);
-    return offset;
   }
 
   /// The position bits in which eight lanes differ that access shared memory at once: those of t and of the
@@ -286,10 +250,9 @@ template <class Tile>
 SFFT_HOST_DEVICE unsigned frequency_of(unsigned point) {
   if (Tile::kShort) return point;
   unsigned frequency = 0;
-  int bits = Tile::kLogRow;
+  int bits = 0;
   SFFT_UNROLL
   for (int stage = 0; stage < Tile::kStages; ++stage) {
-    if (stage == Tile::kColumnStages) bits = 0;
     const int low = Tile::window(stage) - Tile::kPointShift, butterfly = Tile::butterfly_bits(stage);
     const unsigned row = point >> low & ((1u << Tile::radix_bits(stage)) - 1);
     frequency |= (row >> butterfly | (row & ((1u << butterfly) - 1)) << kMatrixBits) << bits;

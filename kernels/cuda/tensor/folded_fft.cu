@@ -9,10 +9,18 @@
 
 #include "kernels/base/tensor/folded.hpp"
 #include "kernels/base/tensor/folded_tables.hpp"
+#include "kernels/cuda/runtime/copy_async.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/cuda/tensor/warp_fft.cuh"
+#include "kernels/cuda/tensor/tensor_fft.cuh"
 
 namespace sfft::detail::tensor {
+
+/// Copies a point, or writes zeros if there is nothing to copy.
+__device__ __forceinline__ void copy_some_async(Point* shared, const Point* from, bool some) {
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const int bytes = some ? 8 : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
 
 __device__ __forceinline__ void multiply_operand(const unsigned (&left)[4], unsigned right0, unsigned right1,
                                                  float (&sum)[4]) {
@@ -113,8 +121,8 @@ class FoldedKernel {
           held_[round].first[pair] = some ? *first : Point{0, 0};
           held_[round].second[pair] = some ? *second : Point{0, 0};
         } else {
-          copy_some_async<8>(ahead(i, round, 2 * pair), first, some);
-          copy_some_async<8>(ahead(i, round, 2 * pair + 1), second, some);
+          copy_some_async(ahead(i, round, 2 * pair), first, some);
+          copy_some_async(ahead(i, round, 2 * pair + 1), second, some);
         }
       }
       from_[round] += step_;
@@ -245,9 +253,7 @@ constexpr bool kUnsplit = false;
 
 /// Blocks per multiprocessor: matrices of more than 32 registers leave room for one.
 template <class Tile>
-constexpr int kResidentFolded = Tile::kTiles == 1   ? 3
-                                : Tile::kTiles == 2 ? 2
-                                                    : 1;
+constexpr int kResidentFolded = Tile::kTiles == 2 ? 2 : 1;
 
 template <class Tile, bool kSplit>
 __global__ __launch_bounds__(Tile::kThreads, kResidentFolded<Tile>) void folded_kernel(
@@ -285,7 +291,7 @@ FoldedTransform::FoldedTransform(int points, std::int64_t lines, int device) {
   pass_.matrices = matrices_.as<unsigned>();
 }
 
-void FoldedTransform::run(const Call& call, Stream stream) const {
+void FoldedTransform::run(const TensorCall& call, Stream stream) const {
   FoldedPass pass = pass_;
   pass.from = static_cast<const tensor::Point*>(call.from);
   pass.to = static_cast<tensor::Point*>(call.to);

@@ -70,7 +70,7 @@ __device__ __forceinline__ void transform(const Matrices<kProducts>& matrices, f
 template <class Tile, bool kSplit>
 class TileKernel {
   static constexpr int kLast = Tile::kLast, kTurns = Tile::turns(0), kLastTurns = Tile::turns(kLast),
-                       kSlots = Tile::slots(0), kProducts = 1 << (Tile::max_radix_bits() - kMatrixBits);
+                       kSlots = Tile::slots(0), kProducts = 1 << Tile::butterfly_bits(0);
 
  public:
   __device__ __forceinline__ TileKernel(const Pass& pass, Point* shared, unsigned* largest)
@@ -86,7 +86,7 @@ class TileKernel {
     const TileBase base = base_of(pass_, tile, Tile::kLogLines);
     // Factors do not depend on the results of other kernels.
     Early early;
-    if constexpr (kEarly) find_early(base, early);
+    if constexpr (kLast > 0) find_early(base, early);
     cuda::await_previous_kernel();
     LanePoints<kSlots> points[kTurns];
     pass_.wide ? load<true>(base, points) : load<false>(base, points);
@@ -100,74 +100,53 @@ class TileKernel {
       if constexpr (kLast == 0) {
         leave(base, early, turn, seat, largest[turn], points[turn]);
       } else {
-        const LaneTwiddles<Tile, 0> factors =
-            kEarly ? early.twiddles[kEarly ? turn : 0]
-                   : load_twiddles<Tile, 0>(pass_.tables.twiddles, lane_, seat.warp_tile);
-        twiddle<Tile, 0>(factors, points[turn]);
-        store_shared<Tile, 0>(seat, points[turn], shared_);
+        twiddle<Tile>(early.twiddles[turn], points[turn]);
+        store_shared<Tile>(seat, points[turn], shared_);
       }
     }
-    further<1>(base, early, largest[0]);
+    if constexpr (kLast > 0) last_stage(base, early, largest[0]);
   }
 
  private:
-  static constexpr bool kEarly = Tile::kSmall && kLast > 0;
-  /// What a small tile prefetches before its points: the factors after the first stage and those between
-  /// passes.
+  /// What a tile of two stages prefetches before its points: the factors after the first stage and those
+  /// between passes.
   struct Early {
-    LaneTwiddles<Tile, 0> twiddles[kEarly ? kTurns : 1];
-    LastPoints<Tile> factors[kEarly && Tile::kColumns ? kLastTurns : 1];
+    LaneTwiddles<Tile> twiddles[kLast > 0 ? kTurns : 1];
+    LastPoints<Tile> factors[Tile::kColumns ? kLastTurns : 1];
   };
   __device__ __forceinline__ void find_early(const TileBase& base, Early& early) const {
 #pragma unroll
     for (int turn = 0; turn < kTurns; ++turn)
-      early.twiddles[turn] = load_twiddles<Tile, 0>(pass_.tables.twiddles, lane_, warp_ * kTurns + turn);
+      early.twiddles[turn] = load_twiddles<Tile>(pass_.tables.twiddles, lane_, warp_ * kTurns + turn);
     if constexpr (Tile::kColumns) {
-      if (pass_.log_order == 0) return;
 #pragma unroll
       for (int turn = 0; turn < kLastTurns; ++turn)
         early.factors[turn] = factors_of(base, LastSeat<Tile>(lane_, warp_ * kLastTurns, turn));
     }
   }
 
-  /// Each lane computes the factor of one line and slot, if there are that many; other tiles cover whole
-  /// dimensions and have no factors.
+  /// Each lane computes the factor of one line and slot.
   __device__ __forceinline__ LastPoints<Tile> factors_of(const TileBase& base,
                                                          const LastSeat<Tile>& seat) const {
-    if constexpr (LastSeat<Tile>::kSlots << Tile::kLogLines <= 32) {
-      const Point found = pass_root(pass_, base, static_cast<unsigned>(lane_) & Tile::kLineMask,
-                                    frequency_of_slot<Tile>(lane_ >> Tile::kLogLines));
-      return pass_factors<Tile>(pass_, base, seat, [&](unsigned line, int slot) {
-        const int lane = static_cast<int>(line) | slot << Tile::kLogLines;
-        return Point{__shfl_sync(~0u, found.re, lane), __shfl_sync(~0u, found.im, lane)};
-      });
-    } else {
-      return pass_factors<Tile>(pass_, base, seat, [&](unsigned line, int slot) {
-        return pass_root(pass_, base, line, frequency_of_slot<Tile>(slot));
-      });
-    }
+    static_assert(LastSeat<Tile>::kSlots << Tile::kLogLines <= 32);
+    const Point found = pass_root(pass_, base, static_cast<unsigned>(lane_) & Tile::kLineMask,
+                                  frequency_of_slot<Tile>(lane_ >> Tile::kLogLines));
+    return pass_factors<Tile>(pass_, base, seat, [&](unsigned line, int slot) {
+      const int lane = static_cast<int>(line) | slot << Tile::kLogLines;
+      return Point{__shfl_sync(~0u, found.re, lane), __shfl_sync(~0u, found.im, lane)};
+    });
   }
 
-  template <int kStage>
-  __device__ __forceinline__ void further(const TileBase& base, const Early& early, const LaneLargest& only) {
-    if constexpr (kStage <= kLast) {
-      constexpr int kTurnsHere = Tile::turns(kStage);
-      __syncthreads();
+  __device__ __forceinline__ void last_stage(const TileBase& base, const Early& early,
+                                             const LaneLargest& only) {
+    __syncthreads();
 #pragma unroll
-      for (int turn = 0; turn < kTurnsHere; ++turn) {
-        const Seat<Tile, kStage> seat(lane_, warp_ * kTurnsHere, turn);
-        LanePoints<Tile::slots(kStage)> points;
-        load_shared<Tile, kStage>(seat, shared_, points);
-        transform<kSplit, false>(matrices_, pass_.sign, points);
-        if constexpr (kStage < kLast) {
-          twiddle<Tile, kStage>(load_twiddles<Tile, kStage>(pass_.tables.twiddles, lane_, seat.warp_tile),
-                                points);
-          store_shared<Tile, kStage>(seat, points, shared_);
-        } else {
-          leave(base, early, turn, seat, largest_of_results(seat, only), points);
-        }
-      }
-      further<kStage + 1>(base, early, only);
+    for (int turn = 0; turn < kLastTurns; ++turn) {
+      const LastSeat<Tile> seat(lane_, warp_ * kLastTurns, turn);
+      LastPoints<Tile> points;
+      load_shared<Tile>(seat, shared_, points);
+      transform<kSplit, false>(matrices_, pass_.sign, points);
+      leave(base, early, turn, seat, largest_of_results(seat, only), points);
     }
   }
 
@@ -182,11 +161,7 @@ class TileKernel {
                                         const LastSeat<Tile>& seat, const LaneLargest& largest,
                                         LastPoints<Tile>& points) const {
     scale_out<Tile>(largest, pass_.factor, points);
-    if constexpr (Tile::kColumns) {
-      if (pass_.log_order > 0) {
-        twiddle_pass(kEarly ? early.factors[kEarly ? turn : 0] : factors_of(base, seat), points);
-      }
-    }
+    if constexpr (Tile::kColumns) twiddle_pass(early.factors[turn], points);
     pass_.wide ? store_results<Tile, true>(pass_, base, seat, points)
                : store_results<Tile, false>(pass_, base, seat, points);
   }

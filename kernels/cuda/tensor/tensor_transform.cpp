@@ -26,38 +26,40 @@ void check_tensor_device(int device) {
   }
 }
 
-TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch,
-                                 int device, bool forward_only)
-    : passes_(std::move(passes)), points_(points_of_batch), overlap_(device_info(device).overlap) {
+TensorTransform::TensorTransform(int log, std::int64_t lines, int device, bool forward_only)
+    : passes_(tensor::planned_passes(log, lines)),
+      log_(log),
+      lines_(lines),
+      overlap_(device_info(device).overlap) {
   check_tensor_device(device);
   constexpr std::int64_t kMaxBlocks = 0x7fffffff;
-  for (tensor::PlannedPass& pass : passes_) {
+  for (const tensor::PlannedPass& pass : passes_) {
     if (pass.pass.tiles > kMaxBlocks) {
       throw Error(
           ErrorCode::backend_unavailable,
           fmt::format("the engine tensor cannot start {} blocks: give a smaller batch", pass.pass.tiles));
     }
-    // Prefetches half as many tiles ahead as blocks run at the same time: more lines would push others out of
-    // the cache.
-    pass.pass.ahead = std::int64_t{device_info(device).multiprocessors} * prepare_tensor_pass(pass.tile) / 2;
-    add_tables(pass.tile, -1);
-    if (!forward_only) add_tables(pass.tile, 1);
+    prepare_tensor_pass(pass.tile);
+  }
+  add_tables(-1);
+  if (!forward_only) add_tables(1);
+}
+
+void TensorTransform::add_tables(int sign) {
+  matrices_[sign] = upload(tensor::matrix_table(tensor::matrix_bits(log_), sign));
+  for (const tensor::PlannedPass& pass : passes_) {
+    tensor::with_tile(pass.tile, [&](auto tile) {
+      twiddles_[{pass.tile, sign}] = upload(tensor::twiddle_table<decltype(tile)>(sign));
+    });
   }
 }
 
-void TensorTransform::add_tables(const tensor::TileChoice& tile, int sign) {
-  DeviceBuffer& matrices = matrices_[{tensor::matrix_kind(tile), sign}];
-  if (matrices.bytes() == 0) matrices = upload(tensor::matrix_table(tensor::matrix_kind(tile), sign));
-  DeviceBuffer& twiddles = twiddles_[{tile, sign}];
-  if (twiddles.bytes() > 0) return;
-  tensor::with_tile(tile, [&](auto type) { twiddles = upload(tensor::twiddle_table(type, sign)); });
-}
-
 std::size_t TensorTransform::workspace_bytes() const noexcept {
-  return need_workspace(passes_) ? aligned(static_cast<std::size_t>(points_) * sizeof(tensor::Point)) : 0;
+  if (!need_workspace(passes_)) return 0;
+  return aligned(static_cast<std::size_t>(lines_ << log_) * sizeof(tensor::Point));
 }
 
-void TensorTransform::run(const Call& call, Stream stream) const {
+void TensorTransform::run(const TensorCall& call, Stream stream) const {
   const int sign = call.inverse ? 1 : -1;
   auto* const between =
       static_cast<tensor::Point*>(need_workspace(passes_) ? static_cast<void*>(call.workspace) : call.to);
@@ -73,8 +75,7 @@ void TensorTransform::run(const Call& call, Stream stream) const {
     pass.sign = static_cast<float>(sign);
     pass.factor = last ? call.scale : 1.0f;
     pass.split = call.split;
-    pass.tables = {matrices_.at({tensor::matrix_kind(tile), sign}).as<unsigned>(),
-                   twiddles_.at({tile, sign}).as<tensor::Point>()};
+    pass.tables = {matrices_.at(sign).as<unsigned>(), twiddles_.at({tile, sign}).as<tensor::Point>()};
     launch_tensor_pass(tile, pass, overlap_, stream);
   }
 }

@@ -17,9 +17,8 @@ namespace sfft::detail::cuda {
 /// Whether the kernels were compiled for a GPU that has the instructions. Code for an older GPU lacks them,
 /// although newer GPUs also run it.
 bool have_tensor_kernels();
-/// Lets kernels use the shared memory that their tiles need, on the current device. Returns how many blocks a
-/// multiprocessor runs at the same time.
-int prepare_tensor_pass(const tensor::TileChoice& choice);
+/// Lets kernels use the shared memory that their tiles need, on the current device.
+void prepare_tensor_pass(const tensor::TileChoice& choice);
 /// All arrays are in device memory. `overlap`: the device can start a kernel before the stream's previous one
 /// ends. Stream-ordered, allocates nothing.
 void launch_tensor_pass(const tensor::TileChoice& choice, const tensor::Pass& pass, bool overlap,
@@ -28,62 +27,55 @@ void launch_tensor_pass(const tensor::TileChoice& choice, const tensor::Pass& pa
 /// For tests: splits points into registers and joins them again.
 void launch_tensor_split(const tensor::Point* from, tensor::SplitPoint* to, std::int64_t count,
                          Stream stream);
-/// root_of() for every exponent below 2^log_order that is a multiple of `step`.
-void launch_tensor_roots(int log_order, unsigned step, float sign, tensor::Point* to, std::int64_t count,
-                         Stream stream);
+/// root_of() for exponents 0 … count - 1.
+void launch_tensor_roots(int log_order, float sign, tensor::Point* to, std::int64_t count, Stream stream);
 
 /// Throws Error(backend_unavailable) if the device or this build lacks the instructions.
 void check_tensor_device(int device);
 
-/// Its device must be current for construction and run(). Immutable.
+/// Arguments of a transform.
+struct TensorCall {
+  const void* from = nullptr;
+  void* to = nullptr;  ///< may be `from`
+  bool inverse = false;
+  float scale = 1;
+  std::byte* workspace = nullptr;
+  bool split = true;  ///< false: products use fp16 alone, for comparison
+};
+
+/// Transforms contiguous lines of 2^log points, if has_passes() of these. Its device must be current for
+/// construction and run(). Immutable.
 class TensorTransform {
  public:
-  /// Arguments of a call. `split` = false: products use fp16 alone, for comparison.
-  struct Call {
-    const void* from = nullptr;
-    void* to = nullptr;  ///< may be `from`
-    bool inverse = false;
-    float scale = 1;
-    std::byte* workspace = nullptr;
-    bool split = true;
-  };
-
   /// Throws Error(backend_unavailable) if the device lacks the instructions, or if there are too many blocks.
-  TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch, int device,
-                  bool forward_only);
+  TensorTransform(int log, std::int64_t lines, int device, bool forward_only);
 
   /// Bytes of 256-byte aligned device memory that run() needs.
   std::size_t workspace_bytes() const noexcept;
   /// Stream-ordered, allocates nothing.
-  void run(const Call& call, Stream stream) const;
-  const std::vector<tensor::PlannedPass>& passes() const noexcept { return passes_; }
+  void run(const TensorCall& call, Stream stream) const;
 
  private:
-  void add_tables(const tensor::TileChoice& tile, int sign);
+  void add_tables(int sign);
 
   std::vector<tensor::PlannedPass> passes_;
-  std::int64_t points_;
-  bool overlap_ = false;  ///< passes may start before the previous one ends
-  std::map<std::pair<tensor::MatrixKind, int>, DeviceBuffer> matrices_;  ///< by kind and sign
+  int log_;
+  std::int64_t lines_;
+  bool overlap_ = false;                  ///< passes may start before the previous one ends
+  std::map<int, DeviceBuffer> matrices_;  ///< by sign; all passes have the same
   std::map<std::pair<tensor::TileChoice, int>, DeviceBuffer> twiddles_;
 };
 
-/// Transforms batches of contiguous lines of 3 to 255 points. Its device must be current for construction and
-/// run(). Immutable.
+/// Transforms batches of contiguous lines for which is_folded() holds. Its device must be current for
+/// construction and run(). Immutable.
 class FoldedTransform {
  public:
   /// Throws Error(backend_unavailable) if the device or the build lacks the instructions.
   FoldedTransform(int points, std::int64_t lines, int device);
 
-  struct Call {
-    const void* from = nullptr;
-    void* to = nullptr;  ///< may be `from`
-    bool inverse = false;
-    float scale = 1;
-    bool split = true;  ///< false: products use fp16 alone, for comparison
-  };
+  std::size_t workspace_bytes() const noexcept { return 0; }
   /// Stream-ordered, allocates nothing.
-  void run(const Call& call, Stream stream) const;
+  void run(const TensorCall& call, Stream stream) const;
 
  private:
   tensor::FoldedPass pass_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-half transforms on tensor cores as dense engines, for complex floats: powers of two in stages, and
-// other short lines as products with the DFT matrix.
+// short lines of prime lengths as products with the DFT matrix.
 #include <fmt/format.h>
 
 #include <bit>
@@ -17,31 +17,12 @@ namespace {
   throw Error(ErrorCode::backend_unavailable, "the engine tensor " + why + ": use another engine");
 }
 
-/// Throws for problems that the kernels do not support.
-std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
-  std::vector<int> logs;
-  for (int d = 0; d < problem.shape.rank(); ++d) {
-    const auto extent = static_cast<std::uint64_t>(problem.shape[d]);
-    if (!std::has_single_bit(extent)) {
-      refuse(fmt::format("takes powers of two, in one dimension also {} to {} points, and not {}",
-                         tensor::kMinFolded, tensor::kMaxFolded, problem.shape.to_string()));
-    }
-    if (extent > 1) logs.push_back(static_cast<int>(std::bit_width(extent)) - 1);
-  }
-  if (logs.empty() || !tensor::has_passes(logs)) {
-    refuse(fmt::format(
-        "takes 2^{} to 2^{} points in one dimension, in more of them rows of at most 2^{} points and "
-        "columns of 2^{} to 2^{}, and not {}",
-        tensor::kMinLog, tensor::kMaxLog, tensor::kMaxBatchLog, tensor::kMinSideLog, tensor::kMaxSideLog,
-        problem.shape.to_string()));
-  }
-  return tensor::planned_passes(logs, {problem.batch});
-}
-
+/// Transform: cuda::TensorTransform or cuda::FoldedTransform.
+template <class Transform>
 class TensorEngine final : public GpuDenseEngine<float> {
  public:
-  explicit TensorEngine(const DenseProblem& problem)
-      : transform_(checked_passes(problem), total_points(problem), problem.device, problem.forward_only) {}
+  TensorEngine(std::int64_t points, Transform transform)
+      : points_(points), transform_(std::move(transform)) {}
 
   std::size_t workspace_bytes() const noexcept override { return transform_.workspace_bytes(); }
   bool reads(ElementType type) const noexcept override { return type == ElementType::c64; }
@@ -55,46 +36,26 @@ class TensorEngine final : public GpuDenseEngine<float> {
     transform_.run({spectra, signals, true, scale, workspace}, stream);
   }
   std::string name() const override {
-    std::string text = "split-half on tensor cores, lines of";
-    for (const tensor::PlannedPass& pass : transform_.passes())
-      text += fmt::format(" {}", 1 << pass.tile.log);
-    return text;
+    return fmt::format("split-half on tensor cores, lines of {}", points_);
   }
 
  private:
-  cuda::TensorTransform transform_;
+  std::int64_t points_;
+  Transform transform_;
 };
 
-/// Transforms each line by one product.
-class FoldedEngine final : public GpuDenseEngine<float> {
- public:
-  explicit FoldedEngine(const DenseProblem& problem)
-      : points_(static_cast<int>(problem.row_points())), transform_(points_, problem.batch, problem.device) {}
+template <class Transform>
+std::unique_ptr<const GpuDenseEngine<float>> make_engine(std::int64_t points, Transform transform) {
+  return std::make_unique<const TensorEngine<Transform>>(points, std::move(transform));
+}
 
-  std::size_t workspace_bytes() const noexcept override { return 0; }
-  bool reads(ElementType type) const noexcept override { return type == ElementType::c64; }
-  bool writes_strides() const noexcept override { return true; }
-  void forward(const void* signals, ElementType, std::complex<float>* spectra, float scale, std::byte*,
-               CUstream_st* stream) const override {
-    transform_.run({signals, spectra, false, scale}, stream);
+/// The points of a problem's lines; 0 if it has several dimensions.
+std::int64_t points_of_lines(const Shape& shape) {
+  const std::int64_t points = shape.points();
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (shape[d] == points) return points;
   }
-  void inverse(const std::complex<float>* spectra, void* signals, float scale, std::byte*,
-               CUstream_st* stream) const override {
-    transform_.run({spectra, signals, true, scale}, stream);
-  }
-  std::string name() const override {
-    return fmt::format("split-half on tensor cores, one product for lines of {}", points_);
-  }
-
- private:
-  int points_;
-  cuda::FoldedTransform transform_;
-};
-
-bool is_folded(const Shape& shape) {
-  const std::int64_t points = shape[0];
-  return shape.rank() == 1 && points >= tensor::kMinFolded && points <= tensor::kMaxFolded &&
-         !std::has_single_bit(static_cast<std::uint64_t>(points));
+  return 0;
 }
 
 }  // namespace
@@ -102,8 +63,23 @@ bool is_folded(const Shape& shape) {
 template <>
 std::unique_ptr<const GpuDenseEngine<float>> make_tensor_engine(const DenseProblem& problem) {
   if (problem.real || !problem.contiguous()) refuse("transforms contiguous complex signals");
-  if (is_folded(problem.shape)) return std::make_unique<const FoldedEngine>(problem);
-  return std::make_unique<const TensorEngine>(problem);
+  const std::int64_t points = points_of_lines(problem.shape);
+  if (tensor::is_folded(points)) {
+    return make_engine(points,
+                       cuda::FoldedTransform(static_cast<int>(points), problem.batch, problem.device));
+  }
+  const auto bits = static_cast<std::uint64_t>(points);
+  const int log = std::bit_width(bits) - 1;
+  if (std::has_single_bit(bits) && tensor::has_passes(log, problem.batch)) {
+    return make_engine(points,
+                       cuda::TensorTransform(log, problem.batch, problem.device, problem.forward_only));
+  }
+  refuse(fmt::format(
+      "takes lines of 2^{} to 2^{} points, of a prime from {} to {} except {}, and of 2^{} to 2^{} "
+      "if there are fewer than {} points in all, and not {}, batch {}",
+      tensor::kMinLog, tensor::kMaxShortLog, tensor::kMinFolded, tensor::kMaxFolded, tensor::kSlowFolded,
+      tensor::kMinLongLog, tensor::kMaxLongLog, tensor::kFewPoints, problem.shape.to_string(),
+      problem.batch));
 }
 template <>
 std::unique_ptr<const GpuDenseEngine<double>> make_tensor_engine(const DenseProblem&) {

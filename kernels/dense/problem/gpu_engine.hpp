@@ -125,7 +125,7 @@ std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DensePro
                                                                   const std::string& kernel,
                                                                   device::Keep keep);
 bool have_vkfft() noexcept;
-/// For contiguous complex floats with extents that are powers of two.
+/// For contiguous lines of complex floats of a few lengths.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tensor_engine(const DenseProblem& problem);
 /// For `frames` single forward transforms that run soon: ready in microseconds, but not the fastest for many

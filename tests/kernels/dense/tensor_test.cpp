@@ -16,10 +16,13 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-Exact exact_spectra(const Values& signals, const std::vector<int>& logs, bool inverse = false) {
-  std::vector<std::int64_t> extents;
-  for (const int log : logs) extents.push_back(std::int64_t{1} << log);
-  return test::exact_spectra(signals, Shape(std::span<const std::int64_t>(extents)), inverse);
+/// The logarithms of all lengths.
+std::vector<int> all_logs() {
+  std::vector<int> logs;
+  for (int log = tensor::kMinLog; log <= tensor::kMaxLongLog; ++log) {
+    if (tensor::has_passes(log, 1)) logs.push_back(log);
+  }
+  return logs;
 }
 Exact exact_spectra(const Values& signals, int log, bool inverse = false) {
   return test::exact_spectra(signals, Shape{std::int64_t{1} << log}, inverse);
@@ -63,9 +66,8 @@ TEST(Tensor, ScalesBringEveryLineToItsPlaceAndBack) {
 }
 
 TEST(Tensor, RootsAreExactToFloat) {
-  for (int log = 3; log <= 27; ++log) {
-    const unsigned step = log > 14 ? (1u << (log - 14)) + 1 : 1;
-    for (unsigned e = 0; e < 1u << log; e += step) {
+  for (int log = 3; log <= tensor::kMaxLongLog; ++log) {
+    for (unsigned e = 0; e < 1u << log; ++e) {
       const tensor::Point root = tensor::root_of(e, log, -1);
       const std::complex<double> expected = tensor::exact_root(e, log, -1);
       ASSERT_NEAR(double{root.re}, expected.real(), 1e-7) << log << " " << e;
@@ -77,7 +79,7 @@ TEST(Tensor, RootsAreExactToFloat) {
 TEST(Tensor, MatricesOfTwoAndFourPointsAreExact) {
   for (const int sign : {-1, 1}) {
     for (int bits = 1; bits <= 3; ++bits) {
-      const std::vector<unsigned> table = tensor::matrix_table({bits}, sign);
+      const std::vector<unsigned> table = tensor::matrix_table(bits, sign);
       bool exact = true;
       for (int lane = 0; lane < 32; ++lane) {
         const auto low = tensor::matrix_of<tensor::kMatrices>(table.data(), lane, true);
@@ -90,71 +92,55 @@ TEST(Tensor, MatricesOfTwoAndFourPointsAreExact) {
   }
 }
 
-TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
-  for (int log = tensor::kMinLog; log <= 20; ++log) {
+TEST(Tensor, LengthsInOneOrTwoPasses) {
+  EXPECT_EQ(all_logs(), (std::vector<int>{1, 2, 3, 4, 5, 13, 14, 15}));
+  for (const int log : all_logs())
+    EXPECT_EQ(tensor::planned_passes(log, 1).size(), log <= tensor::kMaxShortLog ? 1u : 2u) << "2^" << log;
+  // There may be any number of short lines, and few long ones.
+  EXPECT_TRUE(tensor::has_passes(tensor::kMaxShortLog, std::int64_t{1} << 40));
+  EXPECT_TRUE(tensor::has_passes(14, 31));
+  EXPECT_FALSE(tensor::has_passes(14, 32));
+}
+
+TEST(Tensor, EveryLengthAgainstDouble) {
+  for (const int log : all_logs()) {
     // There are more lines than one tile holds, and not a multiple of that.
-    const std::size_t batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : (log <= 15 ? 2 : 1);
+    const std::size_t batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : 2;
     const Values x = uniform_noise(batch << log, static_cast<unsigned>(log));
     const Exact expected = exact_spectra(x, log);
-    // Runs small tiles, and large ones.
-    for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
-      if (log == (few > 0 ? 20 : 19)) continue;  // takes as long as all others together
-      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound)
-          << "2^" << log << " few " << few;
+    for (const bool large : {false, true}) {
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.large = large}), expected), kTensorBound)
+          << "2^" << log << " large " << large;
     }
   }
 }
 
+/// The plan itself chooses large tiles.
+TEST(Tensor, ManyLines) {
+  constexpr int kLog = 4;
+  const std::size_t batch = static_cast<std::size_t>(tensor::kFewPoints >> kLog) + 1;
+  ASSERT_FALSE(tensor::planned_passes(kLog, static_cast<std::int64_t>(batch))[0].tile.small);
+  const Values x = uniform_noise(batch << kLog, 3);
+  EXPECT_LE(relative_l2(emulated_tensor_fft(x, kLog), exact_spectra(x, kLog)), kTensorBound);
+}
+
 TEST(Tensor, Inverses) {
-  for (const int log : {1, 2, 3, 4, 7, 9, 11, 12, 13, 14, 17}) {
+  for (const int log : all_logs()) {
     const Values x = uniform_noise(std::size_t{1} << log, 5);
     const float scale = 1 / static_cast<float>(1 << log);
     Exact expected = exact_spectra(x, log, true);
     for (auto& value : expected) value *= double{scale};
-    for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
-      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.sign = 1, .factor = scale, .few = few}), expected),
-                kTensorBound)
-          << "2^" << log << " few " << few;
-    }
-  }
-}
-
-TEST(Tensor, SeveralDimensions) {
-  const std::vector<std::vector<int>> shapes = {{4, 8},    {8, 4},    {10, 4},   {4, 13},   {9, 6},   {9, 3},
-                                                {5, 9, 3}, {4, 4, 8}, {6, 6, 6}, {5, 4, 8}, {7, 5, 7}};
-  for (const std::vector<int>& logs : shapes) {
-    std::string name;
-    std::size_t points = 1;
-    for (const int log : logs) {
-      name += " 2^" + std::to_string(log);
-      points <<= log;
-    }
-    ASSERT_TRUE(tensor::has_passes(logs)) << name;
-    const Values x = uniform_noise(2 * points, 1);
-    EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs), exact_spectra(x, logs)), kTensorBound) << name;
-  }
-}
-
-/// Planes of few points take one pass if both dimensions have the same number of stages; others take two.
-TEST(Tensor, Planes) {
-  for (int column = tensor::kMinPlaneLog; column <= tensor::kMaxPlaneLog; ++column) {
-    for (int row = tensor::kMinPlaneLog; row <= tensor::kMaxPlaneLog; ++row) {
-      const std::vector<int> logs{column, row};
-      if (!tensor::has_passes(logs)) continue;
-      EXPECT_EQ(tensor::planned_passes(logs, {3}).size(), tensor::is_plane(column, row) ? 1u : 2u);
-      EXPECT_EQ(tensor::planned_passes(logs, {3, 0}).size(), 2u);
-      const Values x = uniform_noise(std::size_t{3} << (column + row), 1);
-      EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs), exact_spectra(x, logs)), kTensorBound)
-          << column << " " << row;
-      EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs, {.sign = 1}), exact_spectra(x, logs, true)),
-                kTensorBound)
-          << column << " " << row;
+    for (const bool large : {false, true}) {
+      EXPECT_LE(
+          relative_l2(emulated_tensor_fft(x, log, {.sign = 1, .factor = scale, .large = large}), expected),
+          kTensorBound)
+          << "2^" << log << " large " << large;
     }
   }
 }
 
 TEST(Tensor, EveryScaleFromTinyToHuge) {
-  for (const int log : {1, 2, 3, 4, 6, 8, 11, 14}) {
+  for (const int log : {1, 2, 3, 4, 5, 14}) {
     const std::size_t n = std::size_t{1} << log;
     for (int decade = -36; decade <= 33; decade += 3) {
       const auto scale = static_cast<float>(std::pow(10.0, decade));
@@ -162,16 +148,16 @@ TEST(Tensor, EveryScaleFromTinyToHuge) {
       // Results near the smallest normal number are multiples of 2^-149.
       const double min = 0x1p-149 / (double{scale} * std::sqrt(static_cast<double>(n)));
       const Exact expected = exact_spectra(x, log);
-      for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
-        EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound + min)
-            << "2^" << log << ", 1e" << decade << " few " << few;
+      for (const bool large : {false, true}) {
+        EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.large = large}), expected), kTensorBound + min)
+            << "2^" << log << ", 1e" << decade << " large " << large;
       }
     }
   }
 }
 
 TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
-  for (const int log : {1, 2, 3, 4, 5, 8, 10}) {
+  for (const int log : {1, 2, 3, 4, 5, 13}) {
     const std::size_t n = std::size_t{1} << log;
     Values all;
     const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-38f, 3e33f, 1e-44f};
@@ -181,9 +167,10 @@ TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
     }
     const Values got = emulated_tensor_fft(all, log);
     const Exact expected = exact_spectra(all, log);
+    // Results near the smallest normal number are multiples of 2^-149, those of the first of two passes too.
+    const int first = log > tensor::kMaxShortLog ? log - tensor::kRowLog : log;
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      const double min =
-          scales[i] > 0 ? 0x1p-149 / (double{scales[i]} * std::sqrt(static_cast<double>(n))) : 0;
+      const double min = scales[i] > 0 ? 0x1p-149 / (double{scales[i]} * std::sqrt(1 << first)) : 0;
       EXPECT_LE(error_of_line(got, expected, std::int64_t{1} << log, i), kTensorBound + min)
           << "2^" << log << " vector " << i;
     }
@@ -191,14 +178,14 @@ TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
 }
 
 TEST(Tensor, NanAndInfinityStayInTheirVector) {
-  for (const int log : {1, 2, 3, 4, 6, 8, 12}) {
+  for (const int log : all_logs()) {
     expect_others_without_trouble(std::int64_t{1} << log,
                                   [&](const Values& x) { return emulated_tensor_fft(x, log); });
   }
 }
 
 TEST(Tensor, HardSignals) {
-  for (const int log : {8, 12, 13, 16}) {
+  for (const int log : {5, 13, 14, 15}) {
     const std::size_t n = std::size_t{1} << log;
     Values impulse(n), constant(n, {1, -1}), spike = uniform_noise(n, 4, 1e-6f), tone(n);
     impulse[n / 3] = {0.75f, 0.1f};
@@ -212,17 +199,15 @@ TEST(Tensor, HardSignals) {
 
 /// Arrays that are aligned only to points are read and written point by point, with the same results.
 TEST(Tensor, UnalignedArrays) {
-  for (const std::vector<int>& logs : {std::vector<int>{1}, {3}, {5}, {9}, {12}, {15}, {9, 3}}) {
-    int log = 0;
-    for (const int one : logs) log += one;
+  for (const int log : all_logs()) {
     const Values x = uniform_noise(std::size_t{3} << log, 6);
-    EXPECT_EQ(emulated_tensor_fft(x, logs, {-1, 1, true, false}), emulated_tensor_fft(x, logs)) << log;
+    EXPECT_EQ(emulated_tensor_fft(x, log, {.wide = false}), emulated_tensor_fft(x, log)) << log;
   }
 }
 
 TEST(Tensor, WithoutTheSplitAThousandTimesTheError) {
-  const Values x = uniform_noise(4096, 2);
-  const double error = relative_l2(emulated_tensor_fft(x, 12, {-1, 1, false}), exact_spectra(x, 12));
+  const Values x = uniform_noise(std::size_t{1} << 13, 2);
+  const double error = relative_l2(emulated_tensor_fft(x, 13, {.split = false}), exact_spectra(x, 13));
   EXPECT_GE(error, 1e-4);
   EXPECT_LE(error, 2e-3);
 }
