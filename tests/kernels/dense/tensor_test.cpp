@@ -4,12 +4,23 @@
 // products are compared with transforms in double.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
-#include <span>
+#include <string>
 
+#include "kernels/base/tensor/folded.hpp"
+#include "kernels/dense/wisdom/wisdom_text.hpp"
+#include "kernels/runtime/embedded.hpp"
 #include "tests/support/tensor_checks.hpp"
+
+namespace sfft::detail {
+
+extern const EmbeddedFile kShippedWisdom[];
+extern const int kShippedWisdomCount;
+
+}  // namespace sfft::detail
 
 namespace sfft::test::tensor_test {
 namespace {
@@ -100,6 +111,27 @@ TEST(Tensor, LengthsInOneOrTwoPasses) {
   EXPECT_TRUE(tensor::has_passes(tensor::kMaxShortLog, std::int64_t{1} << 40));
   EXPECT_TRUE(tensor::has_passes(14, 31));
   EXPECT_FALSE(tensor::has_passes(14, 32));
+}
+
+TEST(Tensor, ShippedWisdomNamesItForLengthsThatItHas) {
+  int entries = 0;
+  for (int i = 0; i < detail::kShippedWisdomCount; ++i) {
+    const auto read = detail::read_wisdom(detail::kShippedWisdom[i].text,
+                                          [](const detail::WisdomRecord&) { return std::string(); });
+    for (const auto& [platform, problem, entry] : read.records) {
+      if (entry.engine != "tensor") continue;
+      const std::string kind = "f32 c2c ";
+      ASSERT_TRUE(problem.transform.starts_with(kind)) << problem.transform;
+      const std::int64_t points = std::stoll(problem.transform.substr(kind.size()));
+      ASSERT_EQ(problem.transform, kind + std::to_string(points));
+      const auto bits = static_cast<std::uint64_t>(points);
+      EXPECT_TRUE(tensor::is_folded(points) ||
+                  (std::has_single_bit(bits) && tensor::has_passes(std::bit_width(bits) - 1, problem.batch)))
+          << problem.transform << " batch " << problem.batch;
+      ++entries;
+    }
+  }
+  EXPECT_GE(entries, 30);
 }
 
 TEST(Tensor, EveryLengthAgainstDouble) {
