@@ -14,13 +14,12 @@ namespace sfft::dense {
 
 namespace {
 
-template <class T>
-void check_span(std::span<T> values, std::size_t expected, const char* what) {
-  if (values.size() != expected) {
+void check_values(const void* values, std::size_t count, std::size_t expected, const char* what) {
+  if (count != expected) {
     throw Error(ErrorCode::shape_mismatch,
-                fmt::format("the {} has {} values, this plan's has {}", what, values.size(), expected));
+                fmt::format("the {} has {} values, this plan's has {}", what, count, expected));
   }
-  if (values.data() == nullptr) throw Error(ErrorCode::invalid_argument, fmt::format("the {} is null", what));
+  if (values == nullptr) throw Error(ErrorCode::invalid_argument, fmt::format("the {} is null", what));
 }
 
 }  // namespace
@@ -30,19 +29,22 @@ namespace detail {
 using sfft::detail::Direction;
 using sfft::detail::FullCall;
 
-template <class Real>
-class Impl final : public StateOf<FullCall> {
+class FullState final : public StateOf<FullCall> {
  public:
-  explicit Impl(const sfft::detail::DenseRequest& request)
+  FullState(const sfft::detail::DenseRequest& request, bool single)
       : StateOf(request.options, request.problem),
         signal_points(static_cast<std::size_t>(total_points(problem))),
         spectrum_points(static_cast<std::size_t>(total_spectrum_points(problem))),
         span_points(static_cast<std::size_t>(sfft::detail::span_points(problem))),
+        value_bytes(single ? sizeof(std::complex<float>) : sizeof(std::complex<double>)),
+        own_type(single ? sfft::detail::own_type<float>(problem) : sfft::detail::own_type<double>(problem)),
         strided(!problem.contiguous()) {
-    plan("dense: plan", [&] { return sfft::detail::choose<Real>(request); });
+    plan("dense: plan", [&] {
+      return single ? sfft::detail::choose<float>(request) : sfft::detail::choose<double>(request);
+    });
     works_in_place =
         problem.real ? runner->real_in_place() && sfft::detail::padded_for_spectrum(problem) : !strided;
-    log<Real>();
+    single ? log<float>() : log<double>();
   }
 
   void check_type(ElementType type) const {
@@ -52,8 +54,8 @@ class Impl final : public StateOf<FullCall> {
       throw Error(ErrorCode::type_mismatch,
                   fmt::format("a {} signal for a real plan: make the plan complex", sfft::to_string(type)));
   }
-  void check_kind(bool wants_real) const {
-    if (problem.real != wants_real) {
+  void check_kind(ElementType type) const {
+    if (problem.real == is_complex(type)) {
       throw Error(ErrorCode::type_mismatch,
                   problem.real ? "the plan is for real signals: give inverse() real values"
                                : "the plan is for complex signals: give inverse() complex values");
@@ -64,9 +66,8 @@ class Impl final : public StateOf<FullCall> {
   void check_arrays(const void* signals, ElementType type, const void* spectra) const {
     if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
     if (spectra == nullptr) throw Error(ErrorCode::invalid_argument, "the spectrum is null");
-    const bool own_type = type == sfft::detail::own_type<Real>(problem);
     sfft::detail::check_overlap(signals, span_points * element_bytes(type), spectra,
-                                spectrum_points * sizeof(std::complex<Real>), own_type && works_in_place);
+                                spectrum_points * value_bytes, type == own_type && works_in_place);
   }
   void check_device_call(const FullCall& call, std::span<std::byte> workspace) const {
     const bool forward = call.direction == Direction::forward;
@@ -74,50 +75,24 @@ class Impl final : public StateOf<FullCall> {
     sfft::detail::check_queued(runner->on_gpu(), workspace, device_workspace_bytes);
     check_arrays(signals, call.type, spectra);
     sfft::detail::check_device_alignment(signals, element_bytes(call.type), "signals");
-    sfft::detail::check_device_alignment(spectra, sizeof(std::complex<Real>), "spectra");
-  }
-
-  /// Checked calls, for run() and for enqueue().
-  FullCall forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra) const {
-    check_type(type);
-    check_span(spectra, spectrum_points, "spectrum");
-    check_arrays(signals, type, spectra.data());
-    return {Direction::forward, signals, type, spectra.data()};
-  }
-  template <class T>
-  FullCall inverse(std::span<const std::complex<Real>> spectrum, std::span<T> signal) const {
-    check_kind(std::is_same_v<T, Real>);
-    check_span(spectrum, spectrum_points, "spectrum");
-    check_span(signal, span_points, "signal");
-    check_arrays(signal.data(), element_type_of<T>::value, spectrum.data());
-    return {Direction::inverse, spectrum.data(), element_type_of<T>::value, signal.data()};
-  }
-  FullCall forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                   std::span<std::byte> workspace, CUstream_st* stream) const {
-    check_type(type);
-    const FullCall call{Direction::forward, signals, type, spectra, workspace.data(), stream};
-    check_device_call(call, workspace);
-    return call;
-  }
-  template <class T>
-  FullCall inverse(const std::complex<Real>* spectra, T* signals, std::span<std::byte> workspace,
-                   CUstream_st* stream) const {
-    check_kind(std::is_same_v<T, Real>);
-    const FullCall call{Direction::inverse, spectra, element_type_of<T>::value, signals,
-                        workspace.data(),   stream};
-    check_device_call(call, workspace);
-    return call;
+    sfft::detail::check_device_alignment(spectra, value_bytes, "spectra");
   }
 
   std::size_t signal_points, spectrum_points;
   std::size_t span_points;  ///< elements from the first to one past the last
+  std::size_t value_bytes;  ///< of a value of the spectrum
+  ElementType own_type;     ///< of signals in the plan's precision
   bool strided, works_in_place = false;
 };
 
 namespace {
 
+const FullState& full(const std::shared_ptr<const PlanState>& state) noexcept {
+  return static_cast<const FullState&>(*state);
+}
+
 /// Runs a checked call in the caller's workspace, or in one of its own.
-void run(const char* name, const StateOf<FullCall>& plan, FullCall call, std::span<std::byte> workspace) {
+void run(const char* name, const FullState& plan, FullCall call, std::span<std::byte> workspace) {
   const sfft::detail::TraceRange range(name);
   const sfft::detail::Scratch scratch(workspace, plan.workspace_bytes);
   sfft::detail::enter_stage("dense transform");
@@ -125,80 +100,71 @@ void run(const char* name, const StateOf<FullCall>& plan, FullCall call, std::sp
   plan.runner->run(call);
 }
 
-void enqueue(const StateOf<FullCall>& plan, const FullCall& call) {
+void enqueue(const FullState& plan, const FullCall& call, std::span<std::byte> workspace) {
+  plan.check_device_call(call, workspace);
   const sfft::detail::TraceRange range("dense: enqueue");
   plan.runner->enqueue(call);
 }
 
 }  // namespace
 
-}  // namespace detail
-
-template <class Real>
-Plan<Real>::Plan(const Shape& shape, Domain domain, const Options& options)
-    : impl_(std::make_shared<const detail::Impl<Real>>(
-          sfft::detail::make_request(shape, domain == Domain::real, options))) {
-  state_ = impl_.get();
+std::shared_ptr<const PlanState> FullPlan::make(const Shape& shape, Domain domain, const Options& options,
+                                                bool single) {
+  return std::make_shared<const FullState>(sfft::detail::make_request(shape, domain == Domain::real, options),
+                                           single);
 }
 
-template <class Real>
-void Plan<Real>::forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
-                         std::span<std::byte> workspace) const {
-  if (impl_->options.batch != 1 || impl_->strided)
+void FullPlan::run_forward(const SignalView& signal, void* spectrum, std::size_t points,
+                           std::span<std::byte> workspace) const {
+  if (options().batch != 1 || full(state_).strided)
     throw Error(ErrorCode::invalid_argument,
                 "the plan is for a batch or has strides: give forward() a pointer and an element type");
   if (signal.shape() != shape()) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("the signal is {}, the plan is for {}",
                                                        signal.shape().to_string(), shape().to_string()));
   }
-  if (signal.contiguous()) return forward(signal.data(), signal.type(), spectrum, workspace);
+  if (signal.contiguous()) return run_forward(signal.data(), signal.type(), spectrum, points, workspace);
   const sfft::detail::Scratch copy({}, signal.bytes());
   sfft::detail::copy_elements(signal, copy.data());
-  forward(copy.data(), signal.type(), spectrum, workspace);
+  run_forward(copy.data(), signal.type(), spectrum, points, workspace);
 }
 
-template <class Real>
-void Plan<Real>::forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
-                         std::span<std::byte> workspace) const {
-  detail::run("dense: forward", *impl_, impl_->forward(signals, type, spectra), workspace);
+void FullPlan::run_forward(const void* signals, ElementType type, void* spectra, std::size_t points,
+                           std::span<std::byte> workspace) const {
+  const FullState& plan = full(state_);
+  plan.check_type(type);
+  check_values(spectra, points, plan.spectrum_points, "spectrum");
+  plan.check_arrays(signals, type, spectra);
+  run("dense: forward", plan, {Direction::forward, signals, type, spectra}, workspace);
 }
-template <class Real>
-void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal,
-                         std::span<std::byte> workspace) const {
-  detail::run("dense: inverse", *impl_, impl_->inverse(spectrum, signal), workspace);
-}
-template <class Real>
-void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
-                         std::span<std::byte> workspace) const {
-  detail::run("dense: inverse", *impl_, impl_->inverse(spectrum, signal), workspace);
-}
-
-template <class Real>
-void Plan<Real>::enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                                 std::span<std::byte> workspace, CUstream_st* stream) const {
-  detail::enqueue(*impl_, impl_->forward(signals, type, spectra, workspace, stream));
-}
-template <class Real>
-void Plan<Real>::enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
-                                 std::span<std::byte> workspace, CUstream_st* stream) const {
-  detail::enqueue(*impl_, impl_->inverse(spectra, signals, workspace, stream));
-}
-template <class Real>
-void Plan<Real>::enqueue_inverse(const std::complex<Real>* spectra, Real* signals,
-                                 std::span<std::byte> workspace, CUstream_st* stream) const {
-  detail::enqueue(*impl_, impl_->inverse(spectra, signals, workspace, stream));
+void FullPlan::run_inverse(const void* spectra, std::size_t points, void* signals, ElementType type,
+                           std::size_t elements, std::span<std::byte> workspace) const {
+  const FullState& plan = full(state_);
+  plan.check_kind(type);
+  check_values(spectra, points, plan.spectrum_points, "spectrum");
+  check_values(signals, elements, plan.span_points, "signal");
+  plan.check_arrays(signals, type, spectra);
+  run("dense: inverse", plan, {Direction::inverse, spectra, type, signals}, workspace);
 }
 
-template <class Real>
-std::size_t Plan<Real>::signal_points() const noexcept {
-  return impl_->signal_points;
+void FullPlan::queue_forward(const void* signals, ElementType type, void* spectra,
+                             std::span<std::byte> workspace, CUstream_st* stream) const {
+  full(state_).check_type(type);
+  enqueue(full(state_), {Direction::forward, signals, type, spectra, workspace.data(), stream}, workspace);
 }
-template <class Real>
-std::size_t Plan<Real>::spectrum_points() const noexcept {
-  return impl_->spectrum_points;
+void FullPlan::queue_inverse(const void* spectra, void* signals, ElementType type,
+                             std::span<std::byte> workspace, CUstream_st* stream) const {
+  full(state_).check_kind(type);
+  enqueue(full(state_), {Direction::inverse, spectra, type, signals, workspace.data(), stream}, workspace);
 }
 
-template class Plan<float>;
-template class Plan<double>;
+std::size_t FullPlan::signal_points() const noexcept {
+  return full(state_).signal_points;
+}
+std::size_t FullPlan::spectrum_points() const noexcept {
+  return full(state_).spectrum_points;
+}
+
+}  // namespace detail
 
 }  // namespace sfft::dense

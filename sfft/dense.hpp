@@ -8,6 +8,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sfft/dense_options.hpp"  // IWYU pragma: export
@@ -20,41 +22,81 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 namespace sfft::dense {
 
 namespace detail {
-template <class Real>
-class Impl;
 class PlanState;
 
-/// What every dense plan says about itself.
-class SFFT_EXPORT AnyPlan {
+/// What every dense plan says about itself. Copies share their data, and a move is a copy.
+class AnyPlan {
  public:
+  /// Shares the data; never throws.
+  AnyPlan(const AnyPlan&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
+  AnyPlan& operator=(const AnyPlan&) noexcept = default;
+
   /// Extents of one transform.
-  const Shape& shape() const noexcept;
+  SFFT_EXPORT const Shape& shape() const noexcept;
   /// What the samples of signals are.
-  Domain domain() const noexcept;
+  SFFT_EXPORT Domain domain() const noexcept;
   /// The options of the constructor.
-  const Options& options() const noexcept;
-  Engine engine() const noexcept;   ///< the engine in use; of a SlabPlan, that within a slab
-  std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"
-  std::string reason() const;       ///< why this engine or, for several GPUs, why these; in one sentence
+  SFFT_EXPORT const Options& options() const noexcept;
+  SFFT_EXPORT Engine engine() const noexcept;   ///< the engine in use; of a SlabPlan, that within a slab
+  SFFT_EXPORT std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"
+  SFFT_EXPORT std::string reason()
+      const;  ///< why this engine or, for several GPUs, why these; in one sentence
   /// reason(), and what the plan does. For a transform that streams through the GPU in pieces: passes,
   /// streams and shares, with predicted times and those of the last call. For several GPUs: what each does,
   /// and the exchange. Of a CompactPlan: the formats and the predicted errors. Of a SelectivePlan: the
   /// engine, what is kept, and whether the spectrum is stored.
-  std::string explain() const;
+  SFFT_EXPORT std::string explain() const;
 
+  /// @cond
  protected:
-  AnyPlan() noexcept = default;       ///< sets no state; the plan's constructor does
-  const PlanState* state_ = nullptr;  ///< a part of what the plan owns
+  explicit AnyPlan(std::shared_ptr<const PlanState> state) noexcept : state_(std::move(state)) {}
+  std::shared_ptr<const PlanState> state_;
+  /// @endcond
 };
 
 /// A plan whose calls may use memory of the caller.
-class SFFT_EXPORT PlanWithWorkspace : public AnyPlan {
+class PlanWithWorkspace : public AnyPlan {
  public:
-  std::size_t workspace_bytes() const noexcept;  ///< host scratch of one execution, 64-byte aligned
+  SFFT_EXPORT std::size_t workspace_bytes()
+      const noexcept;  ///< host scratch of one execution, 64-byte aligned
   /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
-  std::size_t device_workspace_bytes() const noexcept;
+  SFFT_EXPORT std::size_t device_workspace_bytes() const noexcept;
   /// Memory for one call at a time, host and device part. Throws out_of_memory, device.
-  Workspace make_workspace() const;
+  SFFT_EXPORT Workspace make_workspace() const;
+
+  /// @cond
+ protected:
+  using AnyPlan::AnyPlan;
+  /// @endcond
+};
+
+/// The calls of a Plan, for either precision.
+class FullPlan : public PlanWithWorkspace {
+ public:
+  SFFT_EXPORT std::size_t signal_points() const noexcept;    ///< batch × N
+  SFFT_EXPORT std::size_t spectrum_points() const noexcept;  ///< forward output of the whole batch
+
+  /// @cond
+ protected:
+  FullPlan(const Shape& shape, Domain domain, const Options& options, bool single)
+      : PlanWithWorkspace(make(shape, domain, options, single)) {}
+
+  SFFT_EXPORT void run_forward(const SignalView& signal, void* spectrum, std::size_t points,
+                               std::span<std::byte> workspace) const;
+  SFFT_EXPORT void run_forward(const void* signals, ElementType type, void* spectra, std::size_t points,
+                               std::span<std::byte> workspace) const;
+  SFFT_EXPORT void run_inverse(const void* spectra, std::size_t points, void* signals, ElementType type,
+                               std::size_t elements, std::span<std::byte> workspace) const;
+  SFFT_EXPORT void queue_forward(const void* signals, ElementType type, void* spectra,
+                                 std::span<std::byte> workspace, CUstream_st* stream) const;
+  SFFT_EXPORT void queue_inverse(const void* spectra, void* signals, ElementType type,
+                                 std::span<std::byte> workspace, CUstream_st* stream) const;
+
+ private:
+  SFFT_EXPORT static std::shared_ptr<const PlanState> make(const Shape& shape, Domain domain,
+                                                           const Options& options, bool single);
+  /// @endcond
 };
 }  // namespace detail
 
@@ -72,36 +114,42 @@ class SFFT_EXPORT PlanWithWorkspace : public AnyPlan {
 /// whose last dimension is at least 4. The constructor throws backend_unavailable if this build or machine
 /// lacks the engine, or the engine lacks the shape.
 template <class Real>
-class SFFT_EXPORT Plan : public detail::PlanWithWorkspace {
+class Plan : public detail::FullPlan {
+  static_assert(std::is_same_v<Real, float> || std::is_same_v<Real, double>, "Real is float or double");
+
  public:
   /// `shape`: extents of one transform, slowest first. Throws invalid_argument,
   /// size_overflow, backend_unavailable, out_of_memory, device.
-  Plan(const Shape& shape, Domain domain, const Options& options = {});
-  /// Shares the data; never throws.
-  Plan(const Plan&) noexcept = default;  // declared, so that a move is a copy
-  /// Shares the data; never throws.
-  Plan& operator=(const Plan&) noexcept = default;
-
-  std::size_t signal_points() const noexcept;    ///< batch × N
-  std::size_t spectrum_points() const noexcept;  ///< forward output of the whole batch
+  Plan(const Shape& shape, Domain domain, const Options& options = {})
+      : FullPlan(shape, domain, options, std::is_same_v<Real, float>) {}
 
   /// Transforms one signal of any element type (complex types only in a complex plan) into spectrum_points()
   /// values. Blocks. Needs a plan of batch 1 without strides. A region of a larger array is copied to
   /// temporary memory first; a plan with strides reads such signals in place.
   void forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
-               std::span<std::byte> workspace = {}) const;
+               std::span<std::byte> workspace = {}) const {
+    run_forward(signal, spectrum.data(), spectrum.size(), workspace);
+  }
   /// Transforms a batch in host memory that has the plan's strides; `signals` is as long as the strides
   /// imply. Blocks. A plan on a GPU overlaps copies with transforms.
   void forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
-               std::span<std::byte> workspace = {}) const;
+               std::span<std::byte> workspace = {}) const {
+    run_forward(signals, type, spectra.data(), spectra.size(), workspace);
+  }
   /// For complex plans. `signal` receives the batch in the plan's strides. `spectrum` and `signal` may be the
   /// same memory if the plan has no strides.
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal,
-               std::span<std::byte> workspace = {}) const;
+               std::span<std::byte> workspace = {}) const {
+    run_inverse(spectrum.data(), spectrum.size(), signal.data(), element_type_of<std::complex<Real>>::value,
+                signal.size(), workspace);
+  }
   /// For real plans. A plan that streams through the GPU in pieces may work in place here and in forward()
   /// (docs/dense.md).
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
-               std::span<std::byte> workspace = {}) const;
+               std::span<std::byte> workspace = {}) const {
+    run_inverse(spectrum.data(), spectrum.size(), signal.data(), element_type_of<Real>::value, signal.size(),
+                workspace);
+  }
 
   /// Like forward(), in GPU memory, for plans on a GPU. The work is ordered in `stream` (a cudaStream_t). The
   /// call returns at once, never allocates or synchronises, and can be captured into a graph. `signals` holds
@@ -109,20 +157,20 @@ class SFFT_EXPORT Plan : public detail::PlanWithWorkspace {
   /// the same memory if both are contiguous complex values of the plan's precision. Throws invalid_argument,
   /// type_mismatch, backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
-                       std::span<std::byte> workspace, CUstream_st* stream) const;
+                       std::span<std::byte> workspace, CUstream_st* stream) const {
+    queue_forward(signals, type, spectra, workspace, stream);
+  }
   /// Like inverse() of complex signals, in GPU memory; order and errors are those of enqueue_forward().
   void enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
-                       std::span<std::byte> workspace, CUstream_st* stream) const;
+                       std::span<std::byte> workspace, CUstream_st* stream) const {
+    queue_inverse(spectra, signals, element_type_of<std::complex<Real>>::value, workspace, stream);
+  }
   /// Like inverse() of real signals, in GPU memory; order and errors are those of enqueue_forward().
   void enqueue_inverse(const std::complex<Real>* spectra, Real* signals, std::span<std::byte> workspace,
-                       CUstream_st* stream) const;
-
- private:
-  std::shared_ptr<const detail::Impl<Real>> impl_;
+                       CUstream_st* stream) const {
+    queue_inverse(spectra, signals, element_type_of<Real>::value, workspace, stream);
+  }
 };
-
-extern template class Plan<float>;
-extern template class Plan<double>;
 
 /// Adds choices that an earlier process measured, from a JSON file (docs/file-formats.md). Ignores a file
 /// that is missing, damaged or of another version, and entries for other devices, drivers or library

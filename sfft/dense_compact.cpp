@@ -66,9 +66,9 @@ namespace detail {
 using sfft::detail::CompactCall;
 using sfft::detail::CompactRequest;
 
-class CompactImpl final : public StateOf<CompactCall> {
+class CompactState final : public StateOf<CompactCall> {
  public:
-  explicit CompactImpl(const CompactRequest& checked)
+  explicit CompactState(const CompactRequest& checked)
       : StateOf(checked.dense.options, checked.dense.problem), request(checked) {
     plan("compact: plan", [&] { return sfft::detail::choose_compact(request); });
     sfft::detail::log_decision("dense", [&] {
@@ -146,8 +146,12 @@ class CompactImpl final : public StateOf<CompactCall> {
 
 namespace {
 
+const CompactState& compact(const std::shared_ptr<const PlanState>& state) noexcept {
+  return static_cast<const CompactState&>(*state);
+}
+
 /// Runs a call in the caller's workspace, or in one of its own.
-void run(const CompactImpl& plan, CompactCall call, std::span<std::byte> workspace) {
+void run(const CompactState& plan, CompactCall call, std::span<std::byte> workspace) {
   const sfft::detail::Scratch scratch(workspace, plan.workspace_bytes);
   call.workspace = scratch.data();
   plan.runner->run(call);
@@ -157,23 +161,23 @@ void run(const CompactImpl& plan, CompactCall call, std::span<std::byte> workspa
 
 }  // namespace detail
 
-CompactPlan::CompactPlan(const Shape& shape, Domain domain, const Options& options)
-    : impl_(std::make_shared<const detail::CompactImpl>(
-          sfft::detail::make_compact_request(shape, domain == Domain::real, options))) {
-  state_ = impl_.get();
+std::shared_ptr<const detail::PlanState> CompactPlan::make(const Shape& shape, Domain domain,
+                                                           const Options& options) {
+  return std::make_shared<const detail::CompactState>(
+      sfft::detail::make_compact_request(shape, domain == Domain::real, options));
 }
 
 std::size_t CompactPlan::signal_values() const noexcept {
-  return impl_->parts(Direction::forward, true);
+  return detail::compact(state_).parts(Direction::forward, true);
 }
 std::size_t CompactPlan::spectrum_values() const noexcept {
-  return impl_->parts(Direction::forward, false);
+  return detail::compact(state_).parts(Direction::forward, false);
 }
 std::size_t CompactPlan::signal_bytes() const noexcept {
-  return impl_->bytes(Direction::forward, true);
+  return detail::compact(state_).bytes(Direction::forward, true);
 }
 std::size_t CompactPlan::spectrum_bytes() const noexcept {
-  return impl_->bytes(Direction::forward, false);
+  return detail::compact(state_).bytes(Direction::forward, false);
 }
 
 void CompactPlan::forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
@@ -181,45 +185,51 @@ void CompactPlan::forward(std::span<const std::byte> signals, std::span<const Co
                           std::span<std::byte> workspace) const {
   const sfft::detail::TraceRange range("compact: forward");
   sfft::detail::enter_stage("dense transform");
-  detail::run(*impl_, impl_->host_call(Direction::forward, signals, signal_scales, spectra, spectrum_scales),
-              workspace);
+  detail::run(
+      detail::compact(state_),
+      detail::compact(state_).host_call(Direction::forward, signals, signal_scales, spectra, spectrum_scales),
+      workspace);
 }
 void CompactPlan::inverse(std::span<const std::byte> spectra, std::span<const CompactScale> spectrum_scales,
                           std::span<std::byte> signals, std::span<CompactScale> signal_scales,
                           std::span<std::byte> workspace) const {
   const sfft::detail::TraceRange range("compact: inverse");
   sfft::detail::enter_stage("dense transform");
-  detail::run(*impl_, impl_->host_call(Direction::inverse, spectra, spectrum_scales, signals, signal_scales),
-              workspace);
+  detail::run(
+      detail::compact(state_),
+      detail::compact(state_).host_call(Direction::inverse, spectra, spectrum_scales, signals, signal_scales),
+      workspace);
 }
 
 void CompactPlan::enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
                                   CUstream_st* stream, const int* input_exponents,
                                   int* output_exponents) const {
   const sfft::detail::TraceRange range("compact: enqueue");
-  impl_->runner->enqueue(impl_->device_call({{Direction::forward, signals, {}, spectra, nullptr, stream},
-                                             nullptr,
-                                             nullptr,
-                                             input_exponents,
-                                             output_exponents},
-                                            workspace));
+  detail::compact(state_).runner->enqueue(
+      detail::compact(state_).device_call({{Direction::forward, signals, {}, spectra, nullptr, stream},
+                                           nullptr,
+                                           nullptr,
+                                           input_exponents,
+                                           output_exponents},
+                                          workspace));
 }
 void CompactPlan::enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
                                   CUstream_st* stream, const int* input_exponents,
                                   int* output_exponents) const {
   const sfft::detail::TraceRange range("compact: enqueue");
-  impl_->runner->enqueue(impl_->device_call({{Direction::inverse, spectra, {}, signals, nullptr, stream},
-                                             nullptr,
-                                             nullptr,
-                                             input_exponents,
-                                             output_exponents},
-                                            workspace));
+  detail::compact(state_).runner->enqueue(
+      detail::compact(state_).device_call({{Direction::inverse, spectra, {}, signals, nullptr, stream},
+                                           nullptr,
+                                           nullptr,
+                                           input_exponents,
+                                           output_exponents},
+                                          workspace));
 }
 CompactPlan::Info CompactPlan::forward_info() const noexcept {
-  return impl_->info(Direction::forward);
+  return detail::compact(state_).info(Direction::forward);
 }
 CompactPlan::Info CompactPlan::inverse_info() const noexcept {
-  return impl_->info(Direction::inverse);
+  return detail::compact(state_).info(Direction::inverse);
 }
 
 namespace {

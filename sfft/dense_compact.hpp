@@ -11,10 +11,6 @@
 
 namespace sfft::dense {
 
-namespace detail {
-class CompactImpl;
-}
-
 /// Batches of one shape in the layouts of Plan, contiguous. Real and imaginary parts are stored in the
 /// formats that the options name (Storage); all arithmetic is in float. A value is the stored number
 /// times 2^exponent, with one exponent per transform, so nothing overflows whatever the length and scale
@@ -40,11 +36,8 @@ class SFFT_EXPORT CompactPlan : public detail::PlanWithWorkspace {
   };
 
   /// `shape`: extents of one transform, slowest first. `options.formats` says what is stored.
-  CompactPlan(const Shape& shape, Domain domain, const Options& options = {});
-  /// Shares the data; never throws.
-  CompactPlan(const CompactPlan&) noexcept = default;  // declared, so that a move is a copy
-  /// Shares the data; never throws.
-  CompactPlan& operator=(const CompactPlan&) noexcept = default;
+  CompactPlan(const Shape& shape, Domain domain, const Options& options = {})
+      : PlanWithWorkspace(make(shape, domain, options)) {}
 
   std::size_t signal_values() const noexcept;    ///< real and imaginary parts of one signal
   std::size_t spectrum_values() const noexcept;  ///< real and imaginary parts of one spectrum
@@ -83,7 +76,8 @@ class SFFT_EXPORT CompactPlan : public detail::PlanWithWorkspace {
   Info inverse_info() const noexcept;  ///< about inverse transforms
 
  private:
-  std::shared_ptr<const detail::CompactImpl> impl_;
+  static std::shared_ptr<const detail::PlanState> make(const Shape& shape, Domain domain,
+                                                       const Options& options);
 };
 
 /// Bytes that `values` stored numbers take; a complex value counts as two.

@@ -44,7 +44,7 @@ sfft::detail::DenseRequest forward_request(const Shape& shape, Domain domain, co
 }  // namespace
 
 template <class Real>
-class SelectiveImpl final : public StateOf<SelectedCall<Real>> {
+class SelectiveState final : public StateOf<SelectedCall<Real>> {
   using State = StateOf<SelectedCall<Real>>;
 
  public:
@@ -53,7 +53,7 @@ class SelectiveImpl final : public StateOf<SelectedCall<Real>> {
   using State::problem;
   using State::runner;
 
-  SelectiveImpl(const sfft::detail::DenseRequest& request, std::span<const std::int64_t> chosen)
+  SelectiveState(const sfft::detail::DenseRequest& request, std::span<const std::int64_t> chosen)
       : State(request.options, request.problem), support(chosen.begin(), chosen.end()) {
     this->plan("selective: plan", [&] { return sfft::detail::choose_selected<Real>(request, support); });
     this->template log<Real>();
@@ -101,53 +101,89 @@ class SelectiveImpl final : public StateOf<SelectedCall<Real>> {
   std::vector<std::int64_t> support;
 };
 
-}  // namespace detail
+namespace {
 
 template <class Real>
-SelectivePlan<Real> SelectivePlan<Real>::above(const Shape& shape, Domain domain, const Options& options) {
-  return SelectivePlan(std::make_shared<const detail::SelectiveImpl<Real>>(
-      detail::forward_request(shape, domain, options), std::span<const std::int64_t>{}));
+const SelectiveState<Real>& selective(const std::shared_ptr<const PlanState>& state) noexcept {
+  return static_cast<const SelectiveState<Real>&>(*state);
 }
+
+/// Calls `call` with the state in its precision.
+template <class Call>
+void in_precision(const std::shared_ptr<const PlanState>& state, const Call& call) {
+  if (const auto* single = dynamic_cast<const SelectiveState<float>*>(state.get()))
+    call(*single);
+  else
+    call(selective<double>(state));
+}
+
 template <class Real>
-SelectivePlan<Real> SelectivePlan<Real>::at(const Shape& shape, Domain domain,
-                                            std::span<const std::int64_t> support, const Options& options) {
-  const sfft::detail::DenseRequest request = detail::forward_request(shape, domain, options);
-  detail::check_support(support, request.problem.spectrum_points());
-  return SelectivePlan(std::make_shared<const detail::SelectiveImpl<Real>>(request, support));
+std::shared_ptr<const PlanState> make_state(const sfft::detail::DenseRequest& request,
+                                            std::span<const std::int64_t> support) {
+  return std::make_shared<const SelectiveState<Real>>(request, support);
 }
+
+}  // namespace
+
+std::shared_ptr<const PlanState> AnySelectivePlan::make(const Shape& shape, Domain domain,
+                                                        const Support& support, const Options& options,
+                                                        bool single) {
+  const sfft::detail::DenseRequest request = forward_request(shape, domain, options);
+  if (support) check_support(*support, request.problem.spectrum_points());
+  const std::span<const std::int64_t> kept = support.value_or(std::span<const std::int64_t>{});
+  return single ? make_state<float>(request, kept) : make_state<double>(request, kept);
+}
+
+bool AnySelectivePlan::stores_spectrum() const noexcept {
+  return state_->any_runner().stores_spectrum();
+}
+
+void AnySelectivePlan::run_at(const void* signals, ElementType type, void* values, std::size_t count) const {
+  in_precision(state_, [&](const auto& plan) {
+    plan.check(signals, type, true);
+    if (count != plan.kept()) {
+      throw Error(ErrorCode::shape_mismatch, fmt::format("{} values for {} signals with a support of {}",
+                                                         count, plan.problem.batch, plan.support.size()));
+    }
+    const sfft::detail::TraceRange range("selective: forward");
+    plan.runner->run({{Direction::forward, signals, type, values}});
+  });
+}
+
+void AnySelectivePlan::queue_at(const void* signals, ElementType type, void* values,
+                                std::span<std::byte> workspace, CUstream_st* stream) const {
+  in_precision(state_, [&](const auto& plan) {
+    plan.check(signals, type, true);
+    plan.check_device_call(signals, type, workspace);
+    if (values == nullptr) throw Error(ErrorCode::invalid_argument, "the array for the values is null");
+    const sfft::detail::TraceRange range("selective: enqueue");
+    plan.runner->enqueue({{Direction::forward, signals, type, values, workspace.data(), stream}});
+  });
+}
+
+}  // namespace detail
 
 template <class Real>
 typename SelectivePlan<Real>::Coefficients SelectivePlan<Real>::forward_above(const void* signals,
                                                                               ElementType type,
                                                                               Real magnitude) const {
-  impl_->check(signals, type, false);
-  impl_->check_magnitude(magnitude);
+  const detail::SelectiveState<Real>& plan = detail::selective<Real>(state_);
+  plan.check(signals, type, false);
+  plan.check_magnitude(magnitude);
   const sfft::detail::TraceRange range("selective: forward");
   Coefficients kept;
-  impl_->runner->run({{detail::Direction::forward, signals, type}, magnitude, &kept.indices, &kept.values});
+  plan.runner->run({{detail::Direction::forward, signals, type}, magnitude, &kept.indices, &kept.values});
   return kept;
-}
-
-template <class Real>
-void SelectivePlan<Real>::forward_at(const void* signals, ElementType type,
-                                     std::span<std::complex<Real>> values) const {
-  impl_->check(signals, type, true);
-  if (values.size() != impl_->kept()) {
-    throw Error(ErrorCode::shape_mismatch,
-                fmt::format("{} values for {} signals with a support of {}", values.size(),
-                            impl_->problem.batch, impl_->support.size()));
-  }
-  const sfft::detail::TraceRange range("selective: forward");
-  impl_->runner->run({{detail::Direction::forward, signals, type, values.data()}});
 }
 
 template <class Real>
 void SelectivePlan<Real>::enqueue_above(const void* signals, ElementType type, Real magnitude,
                                         const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
                                         CUstream_st* stream) const {
-  impl_->check(signals, type, false);
-  impl_->check_magnitude(magnitude);
-  impl_->check_device_call(signals, type, workspace);
+  const detail::SelectiveState<Real>& plan = detail::selective<Real>(state_);
+  plan.check(signals, type, false);
+  plan.check_magnitude(magnitude);
+  plan.check_device_call(signals, type, workspace);
   const bool arrays = kept.capacity == 0 || (kept.indices != nullptr && kept.values != nullptr);
   if (kept.count == nullptr || kept.capacity < 0 || !arrays)
     throw Error(ErrorCode::invalid_argument,
@@ -156,26 +192,11 @@ void SelectivePlan<Real>::enqueue_above(const void* signals, ElementType type, R
   sfft::detail::check_device_alignment(kept.values, sizeof(*kept.values), "values");
   sfft::detail::check_device_alignment(kept.count, sizeof(*kept.count), "count");
   const sfft::detail::TraceRange range("selective: enqueue");
-  impl_->runner->enqueue({{detail::Direction::forward, signals, type, nullptr, workspace.data(), stream},
-                          magnitude,
-                          nullptr,
-                          nullptr,
-                          kept});
-}
-
-template <class Real>
-void SelectivePlan<Real>::enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
-                                     std::span<std::byte> workspace, CUstream_st* stream) const {
-  impl_->check(signals, type, true);
-  impl_->check_device_call(signals, type, workspace);
-  if (values == nullptr) throw Error(ErrorCode::invalid_argument, "the array for the values is null");
-  const sfft::detail::TraceRange range("selective: enqueue");
-  impl_->runner->enqueue({{detail::Direction::forward, signals, type, values, workspace.data(), stream}});
-}
-
-template <class Real>
-bool SelectivePlan<Real>::stores_spectrum() const noexcept {
-  return impl_->runner->stores_spectrum();
+  plan.runner->enqueue({{detail::Direction::forward, signals, type, nullptr, workspace.data(), stream},
+                        magnitude,
+                        nullptr,
+                        nullptr,
+                        kept});
 }
 
 template class SelectivePlan<float>;

@@ -5,8 +5,9 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sfft/dense.hpp"
@@ -14,9 +15,32 @@
 namespace sfft::dense {
 
 namespace detail {
-template <class Real>
-class SelectiveImpl;
-}
+/// What the calls of a SelectivePlan share, for either precision.
+class AnySelectivePlan : public PlanWithWorkspace {
+ public:
+  SFFT_EXPORT bool stores_spectrum()
+      const noexcept;  ///< whether a call stores the whole spectrum in its workspace
+
+  /// @cond
+ protected:
+  using Support = std::optional<std::span<const std::int64_t>>;
+
+  AnySelectivePlan(const Shape& shape, Domain domain, const Support& support, const Options& options,
+                   bool single)
+      : PlanWithWorkspace(make(shape, domain, support, options, single)) {}
+
+  SFFT_EXPORT void run_at(const void* signals, ElementType type, void* values, std::size_t count) const;
+  SFFT_EXPORT void queue_at(const void* signals, ElementType type, void* values,
+                            std::span<std::byte> workspace, CUstream_st* stream) const;
+
+ private:
+  /// `support`: not set for a plan that keeps what is above a magnitude.
+  SFFT_EXPORT static std::shared_ptr<const PlanState> make(const Shape& shape, Domain domain,
+                                                           const Support& support, const Options& options,
+                                                           bool single);
+  /// @endcond
+};
+}  // namespace detail
 
 /// A forward transform that returns the coefficients above a magnitude, or those of a support, and
 /// drops the others. With the engine `tuned` the last step tests its results while they are in
@@ -25,13 +49,8 @@ class SelectiveImpl;
 /// plans, also u8 and u16. Immutable; copies share their data, and a move is a copy. Execution is
 /// thread-safe. Throws as Plan does.
 template <class Real>
-class SFFT_EXPORT SelectivePlan : public detail::PlanWithWorkspace {
+class SelectivePlan : public detail::AnySelectivePlan {
  public:
-  /// Shares the data; never throws.
-  SelectivePlan(const SelectivePlan&) noexcept = default;  // declared, so that a move is a copy
-  /// Shares the data; never throws.
-  SelectivePlan& operator=(const SelectivePlan&) noexcept = default;
-
   /// Coefficients of a batch of spectra, indexed as in DeviceCoefficients.
   struct Coefficients {
     std::vector<std::int64_t> indices;  ///< ascending
@@ -41,38 +60,38 @@ class SFFT_EXPORT SelectivePlan : public detail::PlanWithWorkspace {
 
   /// Keeps all X with |X| > magnitude, which each call passes. The comparison is of |X|², in the plan's
   /// precision, and keeps NaN.
-  static SelectivePlan above(const Shape& shape, Domain domain, const Options& options = {});
+  static SelectivePlan above(const Shape& shape, Domain domain, const Options& options = {}) {
+    return {shape, domain, std::nullopt, options};
+  }
   /// Keeps the X at a support: linear indices into one spectrum, strictly ascending, the same for every
   /// signal of a batch. Throws Error(invalid_support).
   static SelectivePlan at(const Shape& shape, Domain domain, std::span<const std::int64_t> support,
-                          const Options& options = {});
+                          const Options& options = {}) {
+    return {shape, domain, support, options};
+  }
 
   /// Transforms signals in host memory that have the plan's strides. Blocks. Throws invalid_argument for a
   /// plan made by at(), or for a magnitude that is negative or NaN.
-  Coefficients forward_above(const void* signals, ElementType type, Real magnitude) const;
+  SFFT_EXPORT Coefficients forward_above(const void* signals, ElementType type, Real magnitude) const;
   /// `values`: batch × support, in support order. Blocks. Throws invalid_argument for a plan made by above().
-  void forward_at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const;
+  void forward_at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const {
+    run_at(signals, type, values.data(), values.size());
+  }
 
   /// The same in GPU memory, for plans on a GPU, ordered in `stream` as Plan::enqueue_forward() is. `signals`
   /// are aligned to two elements.
-  void enqueue_above(const void* signals, ElementType type, Real magnitude,
-                     const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
-                     CUstream_st* stream) const;
+  SFFT_EXPORT void enqueue_above(const void* signals, ElementType type, Real magnitude,
+                                 const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
+                                 CUstream_st* stream) const;
   /// The same at the support: `values` receives batch × support, in support order.
   void enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
-                  std::span<std::byte> workspace, CUstream_st* stream) const;
-
-  bool stores_spectrum() const noexcept;  ///< whether a call stores the whole spectrum in its workspace
+                  std::span<std::byte> workspace, CUstream_st* stream) const {
+    queue_at(signals, type, values, workspace, stream);
+  }
 
  private:
-  template <class Impl>  // so that the explicit instantiations do not export it
-  explicit SelectivePlan(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {
-    state_ = impl_.get();
-  }
-  std::shared_ptr<const detail::SelectiveImpl<Real>> impl_;
+  SelectivePlan(const Shape& shape, Domain domain, const Support& support, const Options& options)
+      : AnySelectivePlan(shape, domain, support, options, std::is_same_v<Real, float>) {}
 };
-
-extern template class SelectivePlan<float>;
-extern template class SelectivePlan<double>;
 
 }  // namespace sfft::dense

@@ -20,20 +20,21 @@ namespace detail {
 using sfft::detail::Direction;
 using sfft::detail::SlabCall;
 
-template <class Real>
-class SlabImpl final : public StateOf<SlabCall> {
+class SlabState final : public StateOf<SlabCall> {
  public:
-  explicit SlabImpl(const sfft::detail::DenseRequest& request)
+  SlabState(const sfft::detail::DenseRequest& request, bool single)
       : StateOf(request.options, request.problem),
-        spectrum(sfft::detail::spectrum_shape(problem.shape, problem.real)) {
+        spectrum(sfft::detail::spectrum_shape(problem.shape, problem.real)),
+        value_bytes(single ? sizeof(std::complex<float>) : sizeof(std::complex<double>)) {
     plan("slabs: plan", [&] {
-      sfft::detail::DistributedChoice choice = sfft::detail::choose_distributed<Real>(request);
+      sfft::detail::DistributedChoice choice = single ? sfft::detail::choose_distributed<float>(request)
+                                                      : sfft::detail::choose_distributed<double>(request);
       signal_slabs = std::move(choice.signals);
       spectrum_slabs = std::move(choice.spectra);
       slab_workspace_bytes = std::move(choice.workspace_bytes);
       return sfft::detail::Choice<SlabCall>(std::move(choice));
     });
-    log<Real>();
+    single ? log<float>() : log<double>();
   }
 
   template <class Pointer>
@@ -52,8 +53,8 @@ class SlabImpl final : public StateOf<SlabCall> {
       throw Error(ErrorCode::type_mismatch,
                   fmt::format("{} signals for a real plan: make the plan complex", sfft::to_string(type)));
   }
-  void check_kind(bool wants_real) const {
-    if (problem.real != wants_real)
+  void check_kind(ElementType type) const {
+    if (problem.real == is_complex(type))
       throw Error(ErrorCode::type_mismatch,
                   problem.real ? "the plan is for real signals: give enqueue_inverse() real values"
                                : "the plan is for complex signals: give enqueue_inverse() complex ones");
@@ -64,10 +65,10 @@ class SlabImpl final : public StateOf<SlabCall> {
                    std::span<Spectrum const> spectra) const {
     for (std::size_t s = 0; s < signals.size(); ++s) {
       sfft::detail::check_device_alignment(signals[s], element_bytes(type), "signals");
-      sfft::detail::check_device_alignment(spectra[s], sizeof(std::complex<Real>), "spectra");
+      sfft::detail::check_device_alignment(spectra[s], value_bytes, "spectra");
       sfft::detail::check_overlap(
           signals[s], static_cast<std::size_t>(signal_slabs[s].points()) * element_bytes(type), spectra[s],
-          static_cast<std::size_t>(spectrum_slabs[s].points()) * sizeof(std::complex<Real>), false);
+          static_cast<std::size_t>(spectrum_slabs[s].points()) * value_bytes, false);
     }
   }
   std::vector<std::byte*> checked_workspaces(std::span<const std::span<std::byte>> workspaces,
@@ -85,37 +86,28 @@ class SlabImpl final : public StateOf<SlabCall> {
     }
     return data;
   }
-  template <class From, class To>
-  void enqueue(Direction direction, std::span<From const> from, ElementType type, std::span<To const> to,
-               std::span<const std::span<std::byte>> workspaces,
+  void enqueue(Direction direction, std::span<const void* const> from, ElementType type,
+               std::span<void* const> to, std::span<const std::span<std::byte>> workspaces,
                std::span<CUstream_st* const> streams) const {
     const std::vector<std::byte*> memory = checked_workspaces(workspaces, streams);
-    const std::vector<const void*> inputs(from.begin(), from.end());
-    const std::vector<void*> results(to.begin(), to.end());
     const sfft::detail::TraceRange range("slabs: enqueue");
-    runner->enqueue({direction, inputs, type, results, memory, streams});
-  }
-  template <class T>
-  void inverse(std::span<const std::complex<Real>* const> spectra, std::span<T* const> signals,
-               std::span<const std::span<std::byte>> workspaces,
-               std::span<CUstream_st* const> streams) const {
-    constexpr ElementType kType = element_type_of<T>::value;
-    check_kind(std::is_same_v<T, Real>);
-    check_arrays(spectra, "spectra");
-    check_arrays(signals, "signals");
-    check_apart(signals, kType, spectra);
-    enqueue(Direction::inverse, spectra, kType, signals, workspaces, streams);
+    runner->enqueue({direction, from, type, to, memory, streams});
   }
   static void check_whole(const void* whole) {
     if (whole == nullptr) throw Error(ErrorCode::invalid_argument, "the whole array is null");
   }
 
-  Shape spectrum;  ///< extents of one spectrum
+  Shape spectrum;           ///< extents of one spectrum
+  std::size_t value_bytes;  ///< of a value of the spectrum
   std::vector<Slab> signal_slabs, spectrum_slabs;
   std::vector<std::size_t> slab_workspace_bytes;
 };
 
 namespace {
+
+const SlabState& slabs_of(const std::shared_ptr<const PlanState>& state) noexcept {
+  return static_cast<const SlabState&>(*state);
+}
 
 sfft::detail::DenseRequest slab_request(const Shape& shape, Domain domain, const Options& options) {
   if (options.device.backend() != Backend::cuda) {
@@ -138,91 +130,24 @@ sfft::detail::DenseRequest slab_request(const Shape& shape, Domain domain, const
 
 }  // namespace
 
-}  // namespace detail
-
-template <class Real>
-SlabPlan<Real>::SlabPlan(const Shape& shape, Domain domain, const Options& options)
-    : impl_(std::make_shared<const detail::SlabImpl<Real>>(detail::slab_request(shape, domain, options))) {
-  state_ = impl_.get();
+std::shared_ptr<const PlanState> AnySlabPlan::make(const Shape& shape, Domain domain, const Options& options,
+                                                   bool single) {
+  return std::make_shared<const SlabState>(slab_request(shape, domain, options), single);
 }
 
-template <class Real>
-std::span<const Slab> SlabPlan<Real>::signal_slabs() const noexcept {
-  return impl_->signal_slabs;
+std::span<const Slab> AnySlabPlan::signal_slabs() const noexcept {
+  return slabs_of(state_).signal_slabs;
 }
-template <class Real>
-std::span<const Slab> SlabPlan<Real>::spectrum_slabs() const noexcept {
-  return impl_->spectrum_slabs;
+std::span<const Slab> AnySlabPlan::spectrum_slabs() const noexcept {
+  return slabs_of(state_).spectrum_slabs;
 }
-template <class Real>
-std::size_t SlabPlan<Real>::device_workspace_bytes(std::size_t slab) const {
+std::size_t AnySlabPlan::device_workspace_bytes(std::size_t slab) const {
   if (slab >= signal_slabs().size())
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("there is no slab {}: this plan has {}", slab, signal_slabs().size()));
-  return impl_->slab_workspace_bytes[slab];
+  return slabs_of(state_).slab_workspace_bytes[slab];
 }
-
-template <class Real>
-void SlabPlan<Real>::enqueue_forward(std::span<const void* const> signals, ElementType type,
-                                     std::span<std::complex<Real>* const> spectra,
-                                     std::span<const std::span<std::byte>> workspaces,
-                                     std::span<CUstream_st* const> streams) const {
-  impl_->check_type(type);
-  impl_->check_arrays(signals, "signals");
-  impl_->check_arrays(spectra, "spectra");
-  impl_->check_apart(signals, type, spectra);
-  impl_->enqueue(detail::Direction::forward, signals, type, spectra, workspaces, streams);
-}
-template <class Real>
-void SlabPlan<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
-                                     std::span<std::complex<Real>* const> signals,
-                                     std::span<const std::span<std::byte>> workspaces,
-                                     std::span<CUstream_st* const> streams) const {
-  impl_->inverse(spectra, signals, workspaces, streams);
-}
-template <class Real>
-void SlabPlan<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
-                                     std::span<Real* const> signals,
-                                     std::span<const std::span<std::byte>> workspaces,
-                                     std::span<CUstream_st* const> streams) const {
-  impl_->inverse(spectra, signals, workspaces, streams);
-}
-
-template <class Real>
-void SlabPlan<Real>::scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const {
-  impl_->check_type(type);
-  impl_->check_whole(whole);
-  impl_->check_arrays(slabs, "slabs");
-  sfft::detail::copy_to_slabs(whole, shape(), element_bytes(type), impl_->signal_slabs, slabs);
-}
-template <class Real>
-void SlabPlan<Real>::gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const {
-  impl_->check_type(type);
-  impl_->check_whole(whole);
-  impl_->check_arrays(slabs, "slabs");
-  sfft::detail::copy_from_slabs(whole, shape(), element_bytes(type), impl_->signal_slabs, slabs);
-}
-template <class Real>
-void SlabPlan<Real>::scatter_spectrum(const std::complex<Real>* whole,
-                                      std::span<std::complex<Real>* const> slabs) const {
-  impl_->check_whole(whole);
-  impl_->check_arrays(slabs, "slabs");
-  const std::vector<void*> parts(slabs.begin(), slabs.end());
-  sfft::detail::copy_to_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>), impl_->spectrum_slabs,
-                              parts);
-}
-template <class Real>
-void SlabPlan<Real>::gather_spectrum(std::span<const std::complex<Real>* const> slabs,
-                                     std::complex<Real>* whole) const {
-  impl_->check_whole(whole);
-  impl_->check_arrays(slabs, "slabs");
-  const std::vector<const void*> parts(slabs.begin(), slabs.end());
-  sfft::detail::copy_from_slabs(whole, impl_->spectrum, sizeof(std::complex<Real>), impl_->spectrum_slabs,
-                                parts);
-}
-
-template <class Real>
-std::vector<Workspace> SlabPlan<Real>::make_workspaces() const {
+std::vector<Workspace> AnySlabPlan::make_workspaces() const {
   std::vector<Workspace> workspaces;
   const std::span<const Slab> slabs = signal_slabs();
   for (std::size_t i = 0; i < slabs.size(); ++i)
@@ -230,7 +155,55 @@ std::vector<Workspace> SlabPlan<Real>::make_workspaces() const {
   return workspaces;
 }
 
-template class SlabPlan<float>;
-template class SlabPlan<double>;
+void AnySlabPlan::queue_forward(std::span<const void* const> signals, ElementType type,
+                                std::span<void* const> spectra,
+                                std::span<const std::span<std::byte>> workspaces,
+                                std::span<CUstream_st* const> streams) const {
+  const SlabState& plan = slabs_of(state_);
+  plan.check_type(type);
+  plan.check_arrays(signals, "signals");
+  plan.check_arrays(spectra, "spectra");
+  plan.check_apart(signals, type, spectra);
+  plan.enqueue(Direction::forward, signals, type, spectra, workspaces, streams);
+}
+void AnySlabPlan::queue_inverse(std::span<const void* const> spectra, std::span<void* const> signals,
+                                ElementType type, std::span<const std::span<std::byte>> workspaces,
+                                std::span<CUstream_st* const> streams) const {
+  const SlabState& plan = slabs_of(state_);
+  plan.check_kind(type);
+  plan.check_arrays(spectra, "spectra");
+  plan.check_arrays(signals, "signals");
+  plan.check_apart(signals, type, spectra);
+  plan.enqueue(Direction::inverse, spectra, type, signals, workspaces, streams);
+}
+
+void AnySlabPlan::scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const {
+  const SlabState& plan = slabs_of(state_);
+  plan.check_type(type);
+  plan.check_whole(whole);
+  plan.check_arrays(slabs, "slabs");
+  sfft::detail::copy_to_slabs(whole, shape(), element_bytes(type), plan.signal_slabs, slabs);
+}
+void AnySlabPlan::gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const {
+  const SlabState& plan = slabs_of(state_);
+  plan.check_type(type);
+  plan.check_whole(whole);
+  plan.check_arrays(slabs, "slabs");
+  sfft::detail::copy_from_slabs(whole, shape(), element_bytes(type), plan.signal_slabs, slabs);
+}
+void AnySlabPlan::to_slabs(const void* spectrum, std::span<void* const> slabs) const {
+  const SlabState& plan = slabs_of(state_);
+  plan.check_whole(spectrum);
+  plan.check_arrays(slabs, "slabs");
+  sfft::detail::copy_to_slabs(spectrum, plan.spectrum, plan.value_bytes, plan.spectrum_slabs, slabs);
+}
+void AnySlabPlan::from_slabs(std::span<const void* const> slabs, void* spectrum) const {
+  const SlabState& plan = slabs_of(state_);
+  plan.check_whole(spectrum);
+  plan.check_arrays(slabs, "slabs");
+  sfft::detail::copy_from_slabs(spectrum, plan.spectrum, plan.value_bytes, plan.spectrum_slabs, slabs);
+}
+
+}  // namespace detail
 
 }  // namespace sfft::dense

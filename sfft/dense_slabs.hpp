@@ -5,7 +5,7 @@
 #include <complex>
 #include <memory>
 #include <span>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sfft/dense.hpp"
@@ -13,9 +13,51 @@
 namespace sfft::dense {
 
 namespace detail {
-template <class Real>
-class SlabImpl;
-}
+/// The calls of a SlabPlan, for either precision.
+class AnySlabPlan : public AnyPlan {
+ public:
+  /// One slab for each GPU in use, in the order of Options::device.gpus().
+  SFFT_EXPORT std::span<const Slab> signal_slabs() const noexcept;
+  /// The same of spectra.
+  SFFT_EXPORT std::span<const Slab> spectrum_slabs() const noexcept;
+  /// Device memory that a transform needs on the GPU of a slab besides its
+  /// arguments, 256-byte aligned.
+  SFFT_EXPORT std::size_t device_workspace_bytes(std::size_t slab) const;
+  /// Such memory for one call at a time, one entry per slab. Throws out_of_memory, device.
+  SFFT_EXPORT std::vector<Workspace> make_workspaces() const;
+
+  /// Copies the whole array or batch from host memory to the slabs. Blocks; the slabs must not be in use.
+  SFFT_EXPORT void scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const;
+  /// The reverse of scatter_signal().
+  SFFT_EXPORT void gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const;
+
+  /// @cond
+ protected:
+  AnySlabPlan(const Shape& shape, Domain domain, const Options& options, bool single)
+      : AnyPlan(make(shape, domain, options, single)) {}
+
+  SFFT_EXPORT void queue_forward(std::span<const void* const> signals, ElementType type,
+                                 std::span<void* const> spectra,
+                                 std::span<const std::span<std::byte>> workspaces,
+                                 std::span<CUstream_st* const> streams) const;
+  SFFT_EXPORT void queue_inverse(std::span<const void* const> spectra, std::span<void* const> signals,
+                                 ElementType type, std::span<const std::span<std::byte>> workspaces,
+                                 std::span<CUstream_st* const> streams) const;
+  SFFT_EXPORT void to_slabs(const void* spectrum, std::span<void* const> slabs) const;
+  SFFT_EXPORT void from_slabs(std::span<const void* const> slabs, void* spectrum) const;
+  /// The arrays without their types.
+  template <class T>
+  static std::vector<std::conditional_t<std::is_const_v<T>, const void*, void*>> untyped(
+      std::span<T* const> arrays) {
+    return {arrays.begin(), arrays.end()};
+  }
+
+ private:
+  SFFT_EXPORT static std::shared_ptr<const PlanState> make(const Shape& shape, Domain domain,
+                                                           const Options& options, bool single);
+  /// @endcond
+};
+}  // namespace detail
 
 /// Transforms of one shape on the GPUs of Options::device, in their memory. Two layouts:
 /// | batch    | signals                           | spectra                                     |
@@ -28,26 +70,12 @@ class SlabImpl;
 /// uses fewer GPUs than named if more are predicted to be slower or would have nothing to do; explain() says
 /// so. Immutable; copies share their data, and a move is a copy.
 template <class Real>
-class SFFT_EXPORT SlabPlan : public detail::AnyPlan {
+class SlabPlan : public detail::AnySlabPlan {
  public:
   /// Throws invalid_argument (a device that is not a GPU, device_memory, host_share), backend_unavailable (a
   /// GPU that is missing, a single 1D transform), out_of_memory (slabs that do not fit on a GPU).
-  SlabPlan(const Shape& shape, Domain domain, const Options& options);
-  /// Shares the data; never throws.
-  SlabPlan(const SlabPlan&) noexcept = default;  // declared, so that a move is a copy
-  /// Shares the data; never throws.
-  SlabPlan& operator=(const SlabPlan&) noexcept = default;
-
-  /// One slab for each GPU in use, in the order of Options::device.gpus().
-  std::span<const Slab> signal_slabs() const noexcept;
-  /// The same of spectra.
-  std::span<const Slab> spectrum_slabs() const noexcept;
-  /// Device memory that a transform needs on the GPU of a slab besides its
-  /// arguments, 256-byte aligned.
-  std::size_t device_workspace_bytes(std::size_t slab) const;
-  /// Such memory for one call at a time, one entry per slab. Throws out_of_memory, device.
-  std::vector<Workspace> make_workspaces() const;
-
+  SlabPlan(const Shape& shape, Domain domain, const Options& options)
+      : AnySlabPlan(shape, domain, options, std::is_same_v<Real, float>) {}
   /// Every span has one entry per slab: an array or a stream of its GPU (a cudaStream_t; null is the legacy
   /// default stream). A transform starts after all work queued earlier in any of the streams; later work in a
   /// stream finds the results of that GPU. The call returns at once and allocates no device memory; a
@@ -59,32 +87,32 @@ class SFFT_EXPORT SlabPlan : public detail::AnyPlan {
   void enqueue_forward(std::span<const void* const> signals, ElementType type,
                        std::span<std::complex<Real>* const> spectra,
                        std::span<const std::span<std::byte>> workspaces,
-                       std::span<CUstream_st* const> streams) const;
+                       std::span<CUstream_st* const> streams) const {
+    queue_forward(signals, type, untyped(spectra), workspaces, streams);
+  }
   /// The inverse for complex plans; the same rules.
   void enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
                        std::span<std::complex<Real>* const> signals,
                        std::span<const std::span<std::byte>> workspaces,
-                       std::span<CUstream_st* const> streams) const;
+                       std::span<CUstream_st* const> streams) const {
+    queue_inverse(untyped(spectra), untyped(signals), element_type_of<std::complex<Real>>::value, workspaces,
+                  streams);
+  }
   /// The inverse for real plans; the same rules.
   void enqueue_inverse(std::span<const std::complex<Real>* const> spectra, std::span<Real* const> signals,
                        std::span<const std::span<std::byte>> workspaces,
-                       std::span<CUstream_st* const> streams) const;
+                       std::span<CUstream_st* const> streams) const {
+    queue_inverse(untyped(spectra), untyped(signals), element_type_of<Real>::value, workspaces, streams);
+  }
 
-  /// Copy the whole array or batch between host memory and the slabs. Block;
-  /// the slabs must not be in use.
-  void scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const;
-  /// The reverse of scatter_signal().
-  void gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const;
   /// Like scatter_signal(), for spectra.
-  void scatter_spectrum(const std::complex<Real>* whole, std::span<std::complex<Real>* const> slabs) const;
+  void scatter_spectrum(const std::complex<Real>* whole, std::span<std::complex<Real>* const> slabs) const {
+    to_slabs(whole, untyped(slabs));
+  }
   /// The reverse of scatter_spectrum().
-  void gather_spectrum(std::span<const std::complex<Real>* const> slabs, std::complex<Real>* whole) const;
-
- private:
-  std::shared_ptr<const detail::SlabImpl<Real>> impl_;
+  void gather_spectrum(std::span<const std::complex<Real>* const> slabs, std::complex<Real>* whole) const {
+    from_slabs(untyped(slabs), whole);
+  }
 };
-
-extern template class SlabPlan<float>;
-extern template class SlabPlan<double>;
 
 }  // namespace sfft::dense

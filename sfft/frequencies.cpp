@@ -15,13 +15,11 @@ namespace sfft {
 
 namespace {
 
-template <class Real>
-std::int64_t index_at(const Spectrum<Real>& spectrum, std::size_t i) {
-  if (spectrum.support == nullptr || i >= spectrum.support->size() || i >= spectrum.values.size()) {
+std::int64_t index_at(const std::vector<std::int64_t>* support, std::size_t count, std::size_t i) {
+  if (support == nullptr || i >= support->size() || i >= count)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("there is no coefficient {}: the spectrum has {}", i, spectrum.values.size()));
-  }
-  return (*spectrum.support)[i];
+                fmt::format("there is no coefficient {}: the spectrum has {}", i, count));
+  return (*support)[i];
 }
 
 void check_box(const Shape& shape, std::span<const std::int64_t> begin, const Shape& extent) {
@@ -40,9 +38,8 @@ void check_box(const Shape& shape, std::span<const std::int64_t> begin, const Sh
 }
 
 /// Whether a coefficient stands for a conjugate pair.
-template <class Real>
-bool is_pair(const Spectrum<Real>& spectrum, std::int64_t index) noexcept {
-  return spectrum.domain == Domain::real && detail::conjugate_index(spectrum.shape, index) != index;
+bool is_pair(const Shape& shape, Domain domain, std::int64_t index) noexcept {
+  return domain == Domain::real && detail::conjugate_index(shape, index) != index;
 }
 
 template <class Real>
@@ -55,7 +52,7 @@ std::vector<std::complex<double>> values_in_box(const Spectrum<Real>& spectrum,
                                         detail::RootsOfUnity(shape[2])};
   std::array<std::vector<std::complex<double>>, 3> phases;  // exp(2πi f_d t_d / n_d) along each dimension
   for (std::size_t i = 0; i < spectrum.values.size(); ++i) {
-    const std::int64_t index = index_at(spectrum, i);
+    const std::int64_t index = index_at(spectrum.support.get(), spectrum.values.size(), i);
     const auto f = detail::coordinates(shape, index);
     for (std::size_t d = 0; d < phases.size(); ++d) {
       const std::int64_t first = d < begin.size() ? begin[d] : 0;
@@ -63,7 +60,7 @@ std::vector<std::complex<double>> values_in_box(const Spectrum<Real>& spectrum,
       for (std::int64_t t = 0; t < extent[static_cast<int>(d)]; ++t)
         phases[d].push_back(roots[d](f[d], first + t));
     }
-    const bool pair = is_pair(spectrum, index);
+    const bool pair = is_pair(shape, spectrum.domain, index);
     const std::complex<double> value(spectrum.values[i]);
     std::size_t at = 0;
     for (const std::complex<double>& a : phases[0]) {
@@ -107,19 +104,15 @@ std::int64_t linear_index(const Shape& shape, std::span<const std::int64_t> freq
   return detail::linear_index(shape, f);
 }
 
-template <class Real>
-double Spectrum<Real>::frequency(std::size_t i, double sample_rate) const {
-  if (shape.rank() != 1) {
+namespace detail {
+
+std::array<double, 3> Coefficient::frequency(std::span<const double> sample_rates, bool single) const {
+  if (single && shape.rank() != 1) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a signal of {} has {} frequencies per coefficient: give that many sample rates",
                             shape.to_string(), shape.rank()));
   }
-  return frequency(i, std::span<const double>(&sample_rate, 1))[0];
-}
-
-template <class Real>
-std::array<double, 3> Spectrum<Real>::frequency(std::size_t i, std::span<const double> sample_rates) const {
-  const std::int64_t index = index_at(*this, i);
+  const std::int64_t index = index_at(support, count, i);
   if (sample_rates.size() != static_cast<std::size_t>(shape.rank())) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} sample rates for a signal of {} dimensions",
                                                        sample_rates.size(), shape.rank()));
@@ -131,12 +124,12 @@ std::array<double, 3> Spectrum<Real>::frequency(std::size_t i, std::span<const d
   return result;
 }
 
-template <class Real>
-double Spectrum<Real>::amplitude(std::size_t i) const {
-  const std::int64_t index = index_at(*this, i);
-  return (is_pair(*this, index) ? 2 : 1) * std::abs(std::complex<double>(values[i])) /
-         static_cast<double>(shape.points());
+double Coefficient::amplitude_per_magnitude() const {
+  const std::int64_t index = index_at(support, count, i);
+  return (is_pair(shape, domain, index) ? 2 : 1) / static_cast<double>(shape.points());
 }
+
+}  // namespace detail
 
 template <class Real>
 std::vector<Real> reconstruct(const Spectrum<Real>& spectrum, std::span<const std::int64_t> begin,
@@ -161,8 +154,6 @@ std::vector<std::complex<Real>> reconstruct_complex(const Spectrum<Real>& spectr
   return result;
 }
 
-template struct Spectrum<float>;
-template struct Spectrum<double>;
 template std::vector<float> reconstruct(const Spectrum<float>&, std::span<const std::int64_t>, const Shape&);
 template std::vector<double> reconstruct(const Spectrum<double>&, std::span<const std::int64_t>,
                                          const Shape&);

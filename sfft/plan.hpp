@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sfft/device.hpp"
@@ -19,8 +21,7 @@
 namespace sfft {
 
 namespace detail {
-template <class Real>
-class PlanImpl;
+class PlanState;
 template <class Real>
 struct PlanAccess;
 }  // namespace detail
@@ -142,12 +143,69 @@ struct PlanInfo {
   std::string kept_note;
 };
 
+namespace detail {
+/// What a plan says about itself, for either precision. Copies share their data, and a move is a copy.
+class AnyPlan {
+ public:
+  /// Shares the data; never throws.
+  AnyPlan(const AnyPlan&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
+  AnyPlan& operator=(const AnyPlan&) noexcept = default;
+
+  /// Scratch for one thread or stream. Throws out_of_memory, device.
+  SFFT_EXPORT Workspace make_workspace() const;
+
+  /// A copy of `tmpl` that keeps this plan. A Plan with the same options, made from the copy or from a file
+  /// it was saved to, does not search. The template keeps the decisions of the search (path, buckets,
+  /// delays), some hundred bytes. Weights and errors are rebuilt from the template, so the plan is identical
+  /// to the bit on the same machine, and no number in a file is trusted. A template keeps up to 64 plans, one
+  /// per set of options; a new one replaces the old. With Device::automatic() the CPU's plan is kept in
+  /// addition to a GPU's. Throws invalid_argument if the plan was not made from `tmpl`; its reference frame
+  /// and kept plans may differ.
+  SFFT_EXPORT Template keep_in(const Template& tmpl) const;
+
+  /// The template that the plan was made from.
+  SFFT_EXPORT const Template& source() const noexcept;
+  /// Extents of the frames.
+  const Shape& shape() const noexcept { return source().shape(); }
+  /// What the samples of frames are.
+  Domain domain() const noexcept { return source().domain(); }
+  /// The options of the constructor, with `device` as chosen: never automatic.
+  SFFT_EXPORT const PlanOptions& options() const noexcept;
+  /// What runs, as in PlanInfo.
+  const std::string& engine_name() const noexcept { return info().engine; }
+  /// Why this path, in one sentence.
+  const std::string& reason() const noexcept { return info().reason; }
+  /// What the plan does and promises.
+  SFFT_EXPORT const PlanInfo& info() const noexcept;
+  SFFT_EXPORT std::string explain()
+      const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections
+
+  /// @cond
+ protected:
+  using State = std::shared_ptr<const PlanState>;
+
+  AnyPlan(const Template& tmpl, const PlanOptions& options, bool single)
+      : state_(make(tmpl, options, single)) {}
+  explicit AnyPlan(State state) noexcept : state_(std::move(state)) {}
+  SFFT_EXPORT State state_with_reference(const SignalView& frame,
+                                         std::span<const std::complex<double>> coefficients) const;
+  SFFT_EXPORT State state_without_reference() const;
+
+  State state_;
+
+ private:
+  SFFT_EXPORT static State make(const Template& tmpl, const PlanOptions& options, bool single);
+  /// @endcond
+};
+}  // namespace detail
+
 /// A transform of frames at a template's support: gather a few samples, small FFTs, one small matrix. Real
 /// (float or double) is the arithmetic of execution; planning is in double. Immutable and shareable between
 /// threads; copies share their data, and a move is a copy, so no plan is ever empty. Sources: Chen and Li
 /// (LCPC 2014) for the flat-window path, docs/concepts.md for the comb path.
 template <class Real>
-class SFFT_EXPORT Plan {
+class Plan : public detail::AnyPlan {
  public:
   /// Where results go in device memory, for `count` frames of k coefficients in support order.
   struct DeviceSpectra {
@@ -158,11 +216,8 @@ class SFFT_EXPORT Plan {
 
   /// Plans transforms at the support of `tmpl`. Throws invalid_argument, not_sparse, backend_unavailable,
   /// out_of_memory, device.
-  explicit Plan(const Template& tmpl, const PlanOptions& options = {});
-  /// Shares the data; never throws.
-  Plan(const Plan&) noexcept = default;  // declared, so that a move is a copy
-  /// Shares the data; never throws.
-  Plan& operator=(const Plan&) noexcept = default;
+  explicit Plan(const Template& tmpl, const PlanOptions& options = {})
+      : AnyPlan(tmpl, options, std::is_same_v<Real, float>) {}
 
   /// Transforms frames[i] into spectra[i] in host memory; blocks until done. Frames have the template's shape
   /// and any element type (complex only for a complex template). They may be regions of larger arrays: sparse
@@ -170,12 +225,19 @@ class SFFT_EXPORT Plan {
   /// them. After the first call with the same workspace and spectra nothing is allocated. Throws
   /// shape_mismatch, type_mismatch, invalid_argument, in_use before anything is written. NaN and infinities
   /// mark only their own frame's spectrum (`quality.finite` is 0).
-  void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
-               Workspace& workspace) const;
+  SFFT_EXPORT void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                           Workspace& workspace) const;
   /// The same for a single frame.
-  void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace& workspace) const;
+  void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace& workspace) const {
+    execute(std::span<const SignalView>(&frame, 1), std::span<Spectrum<Real>>(&spectrum, 1), workspace);
+  }
   /// Convenience: allocates workspace and result.
-  Spectrum<Real> execute(const SignalView& frame) const;
+  Spectrum<Real> execute(const SignalView& frame) const {
+    Workspace workspace;
+    Spectrum<Real> spectrum;
+    execute(frame, spectrum, workspace);
+    return spectrum;
+  }
 
   /// Transforms frames in device memory, for plans on a GPU. `frames` has the template's shape. Work is
   /// ordered in `stream` (a cudaStream_t; null is the legacy default stream). The call returns at once, never
@@ -183,12 +245,11 @@ class SFFT_EXPORT Plan {
   /// with a workspace from make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a
   /// CPU plan), shape_mismatch and device (the launch failed) before anything runs, and in_use while another
   /// thread uses the workspace. A fault while it runs shows at the stream's next synchronisation.
-  void enqueue(const DeviceView& frames, const DeviceSpectra& spectra, Workspace& workspace,
-               CUstream_st* stream) const;
+  SFFT_EXPORT void enqueue(const DeviceView& frames, const DeviceSpectra& spectra, Workspace& workspace,
+                           CUstream_st* stream) const;
 
-  /// Scratch for one thread or stream. Throws out_of_memory, device.
-  Workspace make_workspace() const;
-  Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
+  SFFT_EXPORT Spectrum<Real> make_spectrum()
+      const;  ///< has the right size, so that execute() need not allocate
 
   /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support. A
   /// plan with a witness checks them: if its samples of the frame contradict them more than they contradict
@@ -196,43 +257,15 @@ class SFFT_EXPORT Plan {
   /// frames. It does not notice an error that is small compared with the frame's energy outside the template.
   /// Costs one execution and no planning; a frame that is a region is copied. Throws invalid_argument for
   /// coefficients that are not finite.
-  Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
+  Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const {
+    return Plan(state_with_reference(frame, coefficients));
+  }
   /// The same plan without a reference: frames are transformed as they are.
-  Plan without_reference() const;
-
-  /// A copy of `tmpl` that keeps this plan. A Plan with the same options, made from the copy or from a file
-  /// it was saved to, does not search. The template keeps the decisions of the search (path, buckets,
-  /// delays), some hundred bytes. Weights and errors are rebuilt from the template, so the plan is identical
-  /// to the bit on the same machine, and no number in a file is trusted. A template keeps up to 64 plans, one
-  /// per set of options; a new one replaces the old. With Device::automatic() the CPU's plan is kept in
-  /// addition to a GPU's. Throws invalid_argument if the plan was not made from `tmpl`; its reference frame
-  /// and kept plans may differ.
-  Template keep_in(const Template& tmpl) const;
-
-  /// The template that the plan was made from.
-  const Template& source() const noexcept;
-  /// Extents of the frames.
-  const Shape& shape() const noexcept { return source().shape(); }
-  /// What the samples of frames are.
-  Domain domain() const noexcept { return source().domain(); }
-  /// The options of the constructor, with `device` as chosen: never automatic.
-  const PlanOptions& options() const noexcept;
-  /// What runs, as in PlanInfo.
-  const std::string& engine_name() const noexcept { return info().engine; }
-  /// Why this path, in one sentence.
-  const std::string& reason() const noexcept { return info().reason; }
-  /// What the plan does and promises.
-  const PlanInfo& info() const noexcept;
-  std::string explain() const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections
+  Plan without_reference() const { return Plan(state_without_reference()); }
 
  private:
   friend struct detail::PlanAccess<Real>;
-  template <class Impl>  // so that the explicit instantiations do not export it
-  explicit Plan(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  std::shared_ptr<const detail::PlanImpl<Real>> impl_;
+  explicit Plan(State state) : AnyPlan(std::move(state)) {}
 };
-
-extern template class Plan<float>;
-extern template class Plan<double>;
 
 }  // namespace sfft

@@ -41,9 +41,6 @@ const Shape& Template::shape() const noexcept {
 Domain Template::domain() const noexcept {
   return data_->domain();
 }
-std::int64_t Template::k() const noexcept {
-  return data_->k();
-}
 std::span<const std::int64_t> Template::support() const noexcept {
   return *data_->support;
 }

@@ -100,7 +100,7 @@ class SFFT_EXPORT Template {
   /// What the samples of frames are.
   Domain domain() const noexcept;
   /// Number of frequencies; a conjugate pair counts once.
-  std::int64_t k() const noexcept;
+  std::int64_t k() const noexcept { return static_cast<std::int64_t>(support().size()); }
   std::span<const std::int64_t> support() const noexcept;  ///< ascending
   std::span<const std::complex<double>> values()
       const noexcept;  ///< X of the first learning frame at S; empty if unknown

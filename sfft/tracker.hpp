@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "sfft/export.hpp"
 #include "sfft/plan.hpp"
@@ -18,8 +20,7 @@
 namespace sfft {
 
 namespace detail {
-template <class Real>
-class TrackerImpl;
+struct TrackerState;
 }
 
 /// When a tracker renews its template, and how it checks itself.
@@ -132,10 +133,54 @@ struct TrackedFrame {
 };
 SFFT_EXPORT const char* to_string(TrackedFrame::Action action) noexcept;
 
+namespace detail {
+/// What a tracker says about itself, for either precision.
+class AnyTracker {
+ public:
+  /// Leaves the other one moved from.
+  AnyTracker(AnyTracker&&) noexcept = default;
+  /// Leaves the other one moved from.
+  AnyTracker& operator=(AnyTracker&&) noexcept = default;
+
+  /// The template in force.
+  SFFT_EXPORT const Template& current_template() const;
+  /// Frames whose action is `refreshed`, and first references.
+  std::int64_t refreshed() const noexcept { return counts().refreshed; }
+  /// Templates learned since the start.
+  std::int64_t relearned() const noexcept { return counts().relearned; }
+  /// Frames transformed densely, renewals included and mere comparisons not.
+  std::int64_t dense_fallbacks() const noexcept { return counts().dense; }
+  std::int64_t calibrated() const noexcept {
+    return counts().calibrated;
+  }  ///< frames compared with a dense transform
+  std::int64_t refined() const noexcept { return counts().refined; }  ///< better plans that took over
+  /// The outcome of the latest search for a better plan, in words; empty without TrackerOptions::refine.
+  SFFT_EXPORT const std::string& refinement() const;
+
+  /// @cond
+ protected:
+  struct Counts {
+    std::int64_t refreshed = 0, relearned = 0, dense = 0, calibrated = 0, refined = 0;
+  };
+  friend struct TrackerState;
+
+  AnyTracker(const Template& tmpl, const TrackerOptions& options, bool single)
+      : state_(make(tmpl, options, single)) {}
+  SFFT_EXPORT Counts counts() const noexcept;
+
+  std::shared_ptr<TrackerState> state_;  ///< not shared: its type is incomplete here
+
+ private:
+  SFFT_EXPORT static std::shared_ptr<TrackerState> make(const Template& tmpl, const TrackerOptions& options,
+                                                        bool single);
+  /// @endcond
+};
+}  // namespace detail
+
 /// Takes frames in order. Not thread-safe: use one tracker per stream. Blocks; may allocate when it relearns.
 /// In a moved-from tracker the counters are 0 and every other function throws invalid_argument.
 template <class Real>
-class SFFT_EXPORT Tracker {
+class Tracker : public detail::AnyTracker {
  public:
   /// The result of one frame.
   struct Frame : TrackedFrame {
@@ -143,23 +188,19 @@ class SFFT_EXPORT Tracker {
   };
 
   /// Starts with a template. Throws as the constructor of Plan.
-  explicit Tracker(const Template& tmpl, const TrackerOptions& options = {});
-  ~Tracker();
-  /// Leaves the other one moved from.
-  Tracker(Tracker&&) noexcept;
-  /// Leaves the other one moved from.
-  Tracker& operator=(Tracker&&) noexcept;
+  explicit Tracker(const Template& tmpl, const TrackerOptions& options = {})
+      : AnyTracker(tmpl, options, std::is_same_v<Real, float>) {}
 
   /// Does, for frames like this one, work that the first push would otherwise do: on a
   /// GPU, allocates memory, loads kernels, and makes the dense plan for comparisons.
   /// Decides nothing and does not count the frame. May run on another thread until the
   /// first push. Throws as push() does.
-  void prepare(const SignalView& like);
+  SFFT_EXPORT void prepare(const SignalView& like);
 
   /// Transforms the next frame. The result stays valid until the next push. Frames with NaN are reported;
   /// they neither become a reference nor count as drift. Throws as Plan::execute() does, and in_use if two
   /// threads push at once.
-  const Frame& push(const SignalView& frame);
+  SFFT_EXPORT const Frame& push(const SignalView& frame);
 
   /// Transforms the next frames and decides about each as if it had been pushed alone, after those before it.
   /// Frames not known to need a dense transform go through the plan together, which shares the cost of a
@@ -174,30 +215,13 @@ class SFFT_EXPORT Tracker {
   /// something else, so copies and the rest overlap. They are decided about in their turn, and the
   /// results do not change. Their samples must not change until the next push of any frames, or the
   /// tracker's destructor, has returned.
-  std::span<const Frame> push(std::span<const SignalView> frames, std::span<const SignalView> coming = {});
+  SFFT_EXPORT std::span<const Frame> push(std::span<const SignalView> frames,
+                                          std::span<const SignalView> coming = {});
   /// Results of the latest push of several frames: one per frame, unless it threw.
-  std::span<const Frame> results() const;
+  SFFT_EXPORT std::span<const Frame> results() const;
 
-  /// The template in force.
-  const Template& current_template() const;
   /// The plan in force.
-  const Plan<Real>& plan() const;
-  /// Frames whose action is `refreshed`, and first references.
-  std::int64_t refreshed() const noexcept;
-  /// Templates learned since the start.
-  std::int64_t relearned() const noexcept;
-  /// Frames transformed densely, renewals included and mere comparisons not.
-  std::int64_t dense_fallbacks() const noexcept;
-  std::int64_t calibrated() const noexcept;  ///< frames compared with a dense transform
-  std::int64_t refined() const noexcept;     ///< better plans that took over
-  /// The outcome of the latest search for a better plan, in words; empty without TrackerOptions::refine.
-  const std::string& refinement() const;
-
- private:
-  std::unique_ptr<detail::TrackerImpl<Real>> impl_;
+  SFFT_EXPORT const Plan<Real>& plan() const;
 };
-
-extern template class Tracker<float>;
-extern template class Tracker<double>;
 
 }  // namespace sfft

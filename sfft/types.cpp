@@ -14,11 +14,12 @@ namespace {
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 62;
 }
 
-Shape::Shape(std::span<const std::int64_t> extents) : rank_(static_cast<int>(extents.size())) {
+void Shape::set(std::span<const std::int64_t> extents) {
   if (extents.empty() || extents.size() > 3) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a shape has 1 to 3 dimensions, not {}", extents.size()));
   }
+  rank_ = static_cast<int>(extents.size());
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const std::int64_t extent = extents[d];
     if (extent < 1) {
@@ -95,33 +96,32 @@ void check(const void* data, ElementType type) {
 
 }  // namespace
 
-SignalView::SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape)
-    : data_(data), shape_(shape), type_(type), strides_(row_major(shape)) {
-  if (count != static_cast<std::size_t>(shape.points())) {
+void SignalView::set_count(std::size_t count) {
+  if (count != static_cast<std::size_t>(shape_.points())) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("shape {} needs {} samples, the span holds {}",
-                                                       shape.to_string(), shape.points(), count));
+                                                       shape_.to_string(), shape_.points(), count));
   }
-  check(data, type);
+  check(data_, type_);
+  strides_ = row_major(shape_);
 }
 
-SignalView::SignalView(const void* first, ElementType type, const Shape& shape,
-                       std::span<const std::int64_t> strides)
-    : data_(first), shape_(shape), type_(type), strides_(row_major(shape)) {
-  check(first, type);
-  if (strides.size() != static_cast<std::size_t>(shape.rank())) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("{} strides for a signal of {} dimensions: give one each", strides.size(), shape.rank()));
+void SignalView::set_strides(std::span<const std::int64_t> strides) {
+  check(data_, type_);
+  strides_ = row_major(shape_);
+  if (strides.size() != static_cast<std::size_t>(shape_.rank())) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} strides for a signal of {} dimensions: give one each", strides.size(),
+                            shape_.rank()));
   }
   // Elements that the dimensions visited so far span, from the first to one past the last.
   std::int64_t span = 1;
-  for (int d = shape.rank() - 1; d >= 0; --d) {
+  for (int d = shape_.rank() - 1; d >= 0; --d) {
     const auto at = static_cast<std::size_t>(d);
-    if (shape[d] == 1) {
+    if (shape_[d] == 1) {
       strides_[at] = span;
       continue;
     }
-    if (d == shape.rank() - 1 && strides[at] != 1) {
+    if (d == shape_.rank() - 1 && strides[at] != 1) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("the last dimension has stride {}: its elements must be neighbours, stride 1",
                               strides[at]));
@@ -132,15 +132,15 @@ SignalView::SignalView(const void* first, ElementType type, const Shape& shape,
                               "span: strides are in elements, not in bytes",
                               strides[at], d, span));
     }
-    const auto bytes = static_cast<std::int64_t>(element_bytes(type));
-    if (strides[at] > (std::numeric_limits<std::int64_t>::max() / bytes - span) / (shape[d] - 1)) {
+    const auto bytes = static_cast<std::int64_t>(element_bytes(type_));
+    if (strides[at] > (std::numeric_limits<std::int64_t>::max() / bytes - span) / (shape_[d] - 1)) {
       throw Error(ErrorCode::size_overflow,
                   fmt::format("stride {} of dimension {} puts its last element out of what can be addressed",
                               strides[at], d));
     }
     if (strides[at] != strides_[at]) contiguous_ = false;
     strides_[at] = strides[at];
-    span += (shape[d] - 1) * strides[at];
+    span += (shape_[d] - 1) * strides[at];
   }
 }
 

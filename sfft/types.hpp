@@ -26,7 +26,7 @@ namespace sfft {
 /// Extents of a row-major grid of 1 to 3 dimensions, slowest first: {rows, columns} for an image. Every
 /// extent is at least 1 and the number of points is below 2^62; anything else throws
 /// ErrorCode::invalid_argument or ErrorCode::size_overflow.
-class SFFT_EXPORT Shape {
+class Shape {
  public:
   /// One to three extents of any integer types, slowest first; a single one is not converted implicitly.
   template <std::integral... Integers>
@@ -37,7 +37,7 @@ class SFFT_EXPORT Shape {
     static_assert(sizeof...(Integers) <= 3, "a shape has one to three dimensions");
   }
   /// The same from an array of one to three extents.
-  explicit Shape(std::span<const std::int64_t> extents);
+  explicit Shape(std::span<const std::int64_t> extents) { set(extents); }
 
   /// Number of dimensions, 1 to 3.
   int rank() const noexcept { return rank_; }
@@ -51,11 +51,13 @@ class SFFT_EXPORT Shape {
   std::span<const std::int64_t> extents() const noexcept {
     return {extents_.data(), static_cast<std::size_t>(rank_)};
   }
-  std::string to_string() const;  ///< "1080x1920"
+  SFFT_EXPORT std::string to_string() const;  ///< "1080x1920"
   /// Equal in rank and extents.
   friend bool operator==(const Shape&, const Shape&) = default;
 
  private:
+  SFFT_EXPORT void set(std::span<const std::int64_t> extents);
+
   std::array<std::int64_t, 3> extents_{1, 1, 1};
   int rank_ = 1;
   std::int64_t points_ = 1;
@@ -138,7 +140,7 @@ constexpr void refuse_elements() {
 /// The constructors of a contiguous signal check that the span holds exactly shape.points() elements
 /// (ErrorCode::shape_mismatch) and is not null. A vector does not know its rows and columns: pass the shape,
 /// or use line() for a 1D signal.
-class SFFT_EXPORT SignalView {
+class SignalView {
  public:
   /// shape.points() contiguous samples, row-major: a vector, a span, an array, which must outlive the view. A
   /// temporary does so within one expression only.
@@ -148,7 +150,10 @@ class SFFT_EXPORT SignalView {
       : SignalView(std::ranges::data(samples), std::ranges::size(samples),
                    element_type_of<detail::Element<R>>::value, shape) {}
   /// `count` elements of `type` at `data`.
-  SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape);
+  SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape)
+      : data_(data), shape_(shape), type_(type) {
+    set_count(count);
+  }
 
   /// A 1D signal as long as the samples: a vector, a span, an array, which must outlive the view. A temporary
   /// does so within one expression only.
@@ -188,7 +193,10 @@ class SFFT_EXPORT SignalView {
   /// with a single element are ignored. Throws invalid_argument for a null pointer and for rows or planes
   /// that overlap, size_overflow for a region that cannot be addressed. The library cannot check that the
   /// memory exists: it reads every element of the region and nothing between its rows.
-  SignalView(const void* first, ElementType type, const Shape& shape, std::span<const std::int64_t> strides);
+  SignalView(const void* first, ElementType type, const Shape& shape, std::span<const std::int64_t> strides)
+      : data_(first), shape_(shape), type_(type) {
+    set_strides(strides);
+  }
 
   const void* data() const noexcept { return data_; }  ///< the first element
   /// Extents in elements.
@@ -205,6 +213,9 @@ class SFFT_EXPORT SignalView {
   }
 
  private:
+  SFFT_EXPORT void set_count(std::size_t count);
+  SFFT_EXPORT void set_strides(std::span<const std::int64_t> strides);
+
   const void* data_;
   Shape shape_;
   ElementType type_;
@@ -259,10 +270,26 @@ struct Quality {
   std::int64_t finite = 1;  ///< 0: a sample that was read is NaN or infinite, and the values mean nothing
 };
 
+/// @cond
+namespace detail {
+/// A coefficient of a spectrum of either precision: the i-th of `count` at the support.
+struct Coefficient {
+  const Shape& shape;
+  Domain domain;
+  const std::vector<std::int64_t>* support;
+  std::size_t count, i;
+
+  /// `single`: a 1D signal is expected.
+  SFFT_EXPORT std::array<double, 3> frequency(std::span<const double> sample_rates, bool single) const;
+  SFFT_EXPORT double amplitude_per_magnitude() const;
+};
+}  // namespace detail
+/// @endcond
+
 /// The transform of one signal at k frequencies, X[f] = sum_t x[t] exp(-2 pi i sum_d f_d t_d / n_d),
 /// unnormalised, with an estimate of its own error.
 template <class Real>
-struct SFFT_EXPORT Spectrum {
+struct Spectrum {
   /// Linear row-major frequency indices, ascending, in [0, N); one of each conjugate pair for a real signal.
   /// Shared with the template, so copying a spectrum does not copy it.
   std::shared_ptr<const std::vector<std::int64_t>> support;
@@ -287,17 +314,26 @@ struct SFFT_EXPORT Spectrum {
   /// The frequency of values[i] in the unit of `sample_rate`, in [−rate/2, rate/2): Hz for samples per
   /// second. n/2 of an even extent is −rate/2, also for real signals. For 1D signals; throws invalid_argument
   /// for others and for i out of range.
-  double frequency(std::size_t i, double sample_rate) const;
+  double frequency(std::size_t i, double sample_rate) const {
+    return coefficient(i).frequency(std::span<const double>(&sample_rate, 1), true)[0];
+  }
   /// The same per dimension, slowest first; throws shape_mismatch unless there are as many rates as
   /// dimensions.
-  std::array<double, 3> frequency(std::size_t i, std::span<const double> sample_rates) const;
+  std::array<double, 3> frequency(std::size_t i, std::span<const double> sample_rates) const {
+    return coefficient(i).frequency(sample_rates, false);
+  }
   /// The amplitude of the tone at values[i]: |X|/N of a complex one, and of a real one A in
   /// A cos(2πft + φ), 2|X|/N, where the conjugate counts; f = 0 and frequencies that are their own conjugates
   /// count once. Throws invalid_argument for i out of range.
-  double amplitude(std::size_t i) const;
-};
+  double amplitude(std::size_t i) const {
+    const double scale = coefficient(i).amplitude_per_magnitude();
+    return scale * std::abs(std::complex<double>(values[i]));
+  }
 
-extern template struct Spectrum<float>;
-extern template struct Spectrum<double>;
+ private:
+  detail::Coefficient coefficient(std::size_t i) const noexcept {
+    return {shape, domain, support.get(), values.size(), i};
+  }
+};
 
 }  // namespace sfft

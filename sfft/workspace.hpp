@@ -20,27 +20,28 @@ struct WorkspaceAccess;
 /// threads > 1, and a GPU plan's stream, ring of page-locked buffers and device scratch. Calls of that Plan
 /// throw in_use if another thread is using the workspace, and invalid_argument if it was moved from. No
 /// workspace tracks work that an enqueue function left on a stream.
-class SFFT_EXPORT Workspace {
+class Workspace {
  public:
   /// Empty: the first Plan::execute() sizes it. Plan::enqueue() never allocates and refuses it.
-  Workspace();
-  ~Workspace();
+  Workspace() : impl_(make()) {}
   /// Leaves the other one unusable.
-  Workspace(Workspace&&) noexcept;
+  Workspace(Workspace&&) noexcept = default;
   /// Leaves the other one unusable.
-  Workspace& operator=(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept = default;
 
-  std::size_t host_bytes() const noexcept;    ///< size of the host part; 0 when moved from
-  std::size_t device_bytes() const noexcept;  ///< size of the part in GPU memory; 0 when moved from
+  SFFT_EXPORT std::size_t host_bytes() const noexcept;  ///< size of the host part; 0 when moved from
+  SFFT_EXPORT std::size_t device_bytes()
+      const noexcept;  ///< size of the part in GPU memory; 0 when moved from
   /// The host part for forward() and inverse() of a dense plan, 64-byte aligned. Empty for a sparse Plan,
   /// which takes the whole workspace.
-  std::span<std::byte> host() const noexcept;
+  SFFT_EXPORT std::span<std::byte> host() const noexcept;
   /// The part in GPU memory for enqueued calls of a dense plan, 256-byte aligned. Empty for a sparse Plan.
-  std::span<std::byte> device() const noexcept;
+  SFFT_EXPORT std::span<std::byte> device() const noexcept;
 
  private:
   friend struct detail::WorkspaceAccess;
-  std::unique_ptr<detail::WorkspaceImpl> impl_;
+  SFFT_EXPORT static std::shared_ptr<detail::WorkspaceImpl> make();
+  std::shared_ptr<detail::WorkspaceImpl> impl_;  ///< not shared: its type is incomplete here
 };
 
 }  // namespace sfft

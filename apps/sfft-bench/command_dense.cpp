@@ -24,7 +24,7 @@ namespace sfft::apps {
 
 namespace {
 
-constexpr double kWarmSeconds = 0.05;
+constexpr double kDenseSeconds = 0.05;
 
 Shape parse(const std::string& text) {
   std::vector<std::int64_t> extents;
@@ -60,7 +60,7 @@ void set_cpu_run(DenseRun& run, std::function<void()> execute,
     evict_caches();
     return seconds_of(execute);
   };
-  run.warm = [execute] { return warm_seconds(execute, kWarmSeconds); };
+  run.warm = [execute] { return warm_seconds(execute, kDenseSeconds); };
   run.output = [spectrum] { return std::vector<std::complex<float>>(spectrum.begin(), spectrum.end()); };
 }
 

@@ -23,8 +23,9 @@ bool plausible(const DevicePlane& plane) {
 
 }  // namespace
 
-DevicePictures::DevicePictures(std::size_t bytes, int device)
-    : data_(detail::allocate_managed(bytes, device)), bytes_(bytes), device_(device) {}
+std::shared_ptr<std::byte> DevicePictures::allocate(std::size_t bytes, int device) {
+  return detail::allocate_managed(bytes, device);
+}
 
 void DevicePictures::store(const DevicePlane& plane, std::size_t offset) const {
   if (!plausible(plane)) {

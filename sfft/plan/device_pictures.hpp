@@ -24,12 +24,13 @@ struct DevicePlane {
 
 /// GPU memory for frames that the host can also read: pages migrate to the host when it reads them. A plan on
 /// that GPU transforms frames in place, as in page-locked memory, but nothing crosses the bus.
-class SFFT_EXPORT DevicePictures {
+class DevicePictures {
  public:
   DevicePictures() = default;  ///< holds nothing
   /// Throws backend_unavailable without a usable GPU, out_of_memory, and device if the host cannot read such
   /// memory while the GPU is busy.
-  explicit DevicePictures(std::size_t bytes, int device = 0);
+  explicit DevicePictures(std::size_t bytes, int device = 0)
+      : data_(allocate(bytes, device)), bytes_(bytes), device_(device) {}
 
   /// The first byte; null if empty.
   std::byte* data() const noexcept { return data_.get(); }
@@ -40,9 +41,11 @@ class SFFT_EXPORT DevicePictures {
   /// more than 8 bits. The plane is in memory of the same GPU and primary context, and earlier work
   /// in the legacy default stream has written it. Blocks until it has been read. Throws
   /// invalid_argument for a plane that does not fit.
-  void store(const DevicePlane& plane, std::size_t offset) const;
+  SFFT_EXPORT void store(const DevicePlane& plane, std::size_t offset) const;
 
  private:
+  SFFT_EXPORT static std::shared_ptr<std::byte> allocate(std::size_t bytes, int device);
+
   std::shared_ptr<std::byte> data_;
   std::size_t bytes_ = 0;
   int device_ = 0;

@@ -123,6 +123,38 @@ double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<con
 }
 
 template <class Real>
+std::shared_ptr<const PlanState> PlanImpl<Real>::with_reference(
+    const SignalView& frame, std::span<const std::complex<double>> coefficients) const {
+  check(frame);
+  for (const std::complex<double>& value : coefficients) {
+    if (!std::isfinite(value.real()) || !std::isfinite(value.imag()))
+      throw Error(ErrorCode::invalid_argument, "the reference's coefficients must be finite: one is not");
+  }
+  auto impl = std::make_shared<PlanImpl>();
+  impl->design = design;
+  double error = 0;
+  if (design->info.witness_samples > 0 &&
+      coefficients.size() == static_cast<std::size_t>(design->source.k())) {
+    const Plan<Real> plain = PlanAccess<Real>::plan_of(impl);
+    error = error_of_reference(frame, plain.execute(frame).values, coefficients);
+  }
+  impl->set_reference(frame, coefficients, error);
+  return impl;
+}
+
+template <class Real>
+std::shared_ptr<const PlanState> PlanImpl<Real>::without_reference() const {
+  auto impl = std::make_shared<PlanImpl>();
+  impl->design = design;
+  return impl;
+}
+
+template <class Real>
+void PlanImpl<Real>::fit(WorkspaceImpl& workspace) const {
+  workspace.fit(design);
+}
+
+template <class Real>
 void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   const auto k = static_cast<std::size_t>(design->source.k());
   spectrum.support = data_of(design->source)->support;

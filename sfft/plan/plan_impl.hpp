@@ -24,9 +24,8 @@
 namespace sfft::detail {
 
 /// The part of a plan that does not change with the reference.
-template <class Real>
-struct PlanDesign {
-  PlanDesign(const Template& t, const PlanOptions& o) : source(t), options(o) {}
+struct AnyPlanDesign {
+  AnyPlanDesign(const Template& t, const PlanOptions& o) : source(t), options(o) {}
   Template source;
   /// What planning holds for each frequency at the same time, with the tables of the plan, and does not count
   /// array by array.
@@ -38,9 +37,13 @@ struct PlanDesign {
   std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
   ErrorModel error_model;
   WitnessData witness_places;  ///< without rows; empty if the executor has them (PlanExecutor::host_witness)
-  std::unique_ptr<const PlanExecutor<Real>> executor;
   int batch = 1;
   std::vector<KeptPlan> decisions;  ///< this plan's, and also the CPU's if a GPU was chosen over it
+};
+template <class Real>
+struct PlanDesign : AnyPlanDesign {
+  using AnyPlanDesign::AnyPlanDesign;
+  std::unique_ptr<const PlanExecutor<Real>> executor;
 };
 
 /// Chooses the path on the backend of the options, and builds the executor. The options were checked.
@@ -50,9 +53,30 @@ std::shared_ptr<PlanDesign<Real>> design_on_backend(const Template& tmpl, const 
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options);
 
-template <class Real>
-class PlanImpl {
+struct WorkspaceImpl;
+
+/// Behind AnyPlan.
+class PlanState {
  public:
+  virtual ~PlanState() = default;
+  virtual const AnyPlanDesign& any_design() const noexcept = 0;
+  /// Sizes the workspace for this plan.
+  virtual void fit(WorkspaceImpl& workspace) const = 0;
+  virtual std::shared_ptr<const PlanState> with_reference(
+      const SignalView& frame, std::span<const std::complex<double>> coefficients) const = 0;
+  virtual std::shared_ptr<const PlanState> without_reference() const = 0;
+};
+
+/// Behind Plan.
+template <class Real>
+class PlanImpl final : public PlanState {
+ public:
+  const AnyPlanDesign& any_design() const noexcept override { return *design; }
+  void fit(WorkspaceImpl& workspace) const override;
+  std::shared_ptr<const PlanState> with_reference(
+      const SignalView& frame, std::span<const std::complex<double>> coefficients) const override;
+  std::shared_ptr<const PlanState> without_reference() const override;
+
   std::shared_ptr<const PlanDesign<Real>> design;
   std::shared_ptr<const PlanReference> reference;  ///< null: none
 
@@ -96,7 +120,9 @@ inline WorkspaceImpl& inside(const Workspace& workspace) {
 /// Internal access to the contents of plans.
 template <class Real>
 struct PlanAccess {
-  static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept { return *plan.impl_; }
+  static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
+    return static_cast<const PlanImpl<Real>&>(*plan.state_);
+  }
   static Plan<Real> plan_of(std::shared_ptr<const PlanImpl<Real>> inside) {
     return Plan<Real>(std::move(inside));
   }
@@ -104,7 +130,7 @@ struct PlanAccess {
   static Plan<Real> with_exact_reference(const Plan<Real>& plan, const SignalView& frame,
                                          std::span<const std::complex<double>> coefficients) {
     auto impl = std::make_shared<PlanImpl<Real>>();
-    impl->design = plan.impl_->design;
+    impl->design = inside(plan).design;
     impl->set_reference(frame, coefficients);
     return Plan<Real>(std::move(impl));
   }

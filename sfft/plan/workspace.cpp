@@ -11,10 +11,9 @@
 
 namespace sfft {
 
-Workspace::Workspace() : impl_(std::make_unique<detail::WorkspaceImpl>()) {}
-Workspace::~Workspace() = default;
-Workspace::Workspace(Workspace&&) noexcept = default;
-Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+std::shared_ptr<detail::WorkspaceImpl> Workspace::make() {
+  return std::make_shared<detail::WorkspaceImpl>();
+}
 
 std::size_t Workspace::host_bytes() const noexcept {
   if (impl_ == nullptr) return 0;

@@ -15,13 +15,16 @@ namespace {
 constexpr const char* kInUse =
     "the tracker is in use by another thread: frames come in order, so push them from one";
 
-template <class Impl>
-Impl& present(const std::unique_ptr<Impl>& impl) {
-  if (impl == nullptr) {
+detail::TrackerState& present(const std::shared_ptr<detail::TrackerState>& state) {
+  if (state == nullptr) {
     throw Error(ErrorCode::invalid_argument,
                 "the tracker was moved from: use the one it went to, or make another from a template");
   }
-  return *impl;
+  return *state;
+}
+template <class Real>
+detail::TrackerImpl<Real>& present(const std::shared_ptr<detail::TrackerState>& state) {
+  return static_cast<detail::TrackerImpl<Real>&>(present(state));
 }
 }  // namespace
 
@@ -42,25 +45,15 @@ const char* to_string(TrackedFrame::Action action) noexcept {
 }
 
 template <class Real>
-Tracker<Real>::Tracker(const Template& tmpl, const TrackerOptions& options)
-    : impl_(std::make_unique<detail::TrackerImpl<Real>>(tmpl, options)) {}
-template <class Real>
-Tracker<Real>::~Tracker() = default;
-template <class Real>
-Tracker<Real>::Tracker(Tracker&&) noexcept = default;
-template <class Real>
-Tracker<Real>& Tracker<Real>::operator=(Tracker&&) noexcept = default;
-
-template <class Real>
 void Tracker<Real>::prepare(const SignalView& like) {
-  detail::TrackerImpl<Real>& own = present(impl_);
+  detail::TrackerImpl<Real>& own = present<Real>(state_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   const detail::TraceRange range("tracker: prepare");
   own.prepare(like);
 }
 template <class Real>
 const typename Tracker<Real>::Frame& Tracker<Real>::push(const SignalView& frame) {
-  detail::TrackerImpl<Real>& own = present(impl_);
+  detail::TrackerImpl<Real>& own = present<Real>(state_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   const detail::TraceRange range("tracker: push");
   return own.push(frame);
@@ -68,50 +61,39 @@ const typename Tracker<Real>::Frame& Tracker<Real>::push(const SignalView& frame
 template <class Real>
 std::span<const typename Tracker<Real>::Frame> Tracker<Real>::push(std::span<const SignalView> frames,
                                                                    std::span<const SignalView> coming) {
-  detail::TrackerImpl<Real>& own = present(impl_);
+  detail::TrackerImpl<Real>& own = present<Real>(state_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   const detail::TraceRange range("tracker: push");
   return own.push(frames, coming);
 }
 template <class Real>
 std::span<const typename Tracker<Real>::Frame> Tracker<Real>::results() const {
-  return present(impl_).results();
-}
-template <class Real>
-const Template& Tracker<Real>::current_template() const {
-  return present(impl_).plan().source();
+  return present<Real>(state_).results();
 }
 template <class Real>
 const Plan<Real>& Tracker<Real>::plan() const {
-  return present(impl_).plan();
-}
-template <class Real>
-std::int64_t Tracker<Real>::refreshed() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->counts.refreshed;
-}
-template <class Real>
-std::int64_t Tracker<Real>::relearned() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->counts.relearned;
-}
-template <class Real>
-std::int64_t Tracker<Real>::dense_fallbacks() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->counts.dense;
+  return present<Real>(state_).plan();
 }
 
-template <class Real>
-std::int64_t Tracker<Real>::calibrated() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->counts.calibrated;
+namespace detail {
+
+std::shared_ptr<TrackerState> AnyTracker::make(const Template& tmpl, const TrackerOptions& options,
+                                               bool single) {
+  if (single) return std::make_shared<TrackerImpl<float>>(tmpl, options);
+  return std::make_shared<TrackerImpl<double>>(tmpl, options);
 }
 
-template <class Real>
-std::int64_t Tracker<Real>::refined() const noexcept {
-  return impl_ == nullptr ? 0 : impl_->counts.refined;
+const Template& AnyTracker::current_template() const {
+  return present(state_).current_template();
+}
+const std::string& AnyTracker::refinement() const {
+  return present(state_).refinement();
+}
+AnyTracker::Counts AnyTracker::counts() const noexcept {
+  return state_ == nullptr ? Counts{} : state_->counts;
 }
 
-template <class Real>
-const std::string& Tracker<Real>::refinement() const {
-  return present(impl_).refinement();
-}
+}  // namespace detail
 
 template class Tracker<float>;
 template class Tracker<double>;

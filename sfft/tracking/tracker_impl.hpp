@@ -150,9 +150,14 @@ std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
   return {spectrum.values.begin(), spectrum.values.end()};
 }
 
-/// What a tracker has done.
-struct TrackerCounts {
-  std::int64_t refreshed = 0, relearned = 0, dense = 0, calibrated = 0, refined = 0;
+/// Behind AnyTracker.
+struct TrackerState {
+  virtual ~TrackerState() = default;
+  virtual const Template& current_template() const noexcept = 0;
+  virtual const std::string& refinement() const noexcept = 0;
+
+  AnyTracker::Counts counts;
+  std::atomic<bool> in_use{false};  ///< a push is in progress
 };
 
 /// What is known about the current frame, and the spectra that it is compared with.
@@ -171,7 +176,7 @@ struct FrameState {
 };
 
 template <class Real>
-class TrackerImpl {
+class TrackerImpl final : public TrackerState {
  public:
   TrackerImpl(const Template& tmpl, const TrackerOptions& options)
       : options_(options),
@@ -191,10 +196,8 @@ class TrackerImpl {
   std::span<const typename Tracker<Real>::Frame> results() const noexcept { return push_.done(); }
 
   const Plan<Real>& plan() const noexcept { return plan_; }
-  const std::string& refinement() const noexcept { return refinement_.note; }
-
-  TrackerCounts counts;
-  std::atomic<bool> in_use{false};  ///< a push is in progress
+  const Template& current_template() const noexcept override { return plan_.source(); }
+  const std::string& refinement() const noexcept override { return refinement_.note; }
 
  private:
   /// `fraction`: of TrackerOptions::accuracy that the plan is made for.
