@@ -195,6 +195,27 @@ TEST(Triage, WhatGoesOnAllTheTimeInMostOfThePictureIsAnEvent) {
   EXPECT_GT(events[0].change_end_s, kFrames / kRate - 1);
 }
 
+TEST(Triage, WhatIsTurnedBeforeTheCameraAllTheTimeIsAnEvent) {
+  // Unlike a web that sways, it has many states.
+  const auto turned = [](Grey& grey, int frame) {
+    const double t = frame / kRate, angle = t + 0.5 * std::sin(1.3 * t);
+    const double middle_x = 96 + 10 * std::sin(0.7 * t), middle_y = 54 + 5 * std::sin(1.1 * t);
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        if (std::hypot(x - middle_x, y - middle_y) > 45) continue;
+        const double u = std::cos(angle) * (x - middle_x) + std::sin(angle) * (y - middle_y);
+        const double v = std::cos(angle) * (y - middle_y) - std::sin(angle) * (x - middle_x);
+        pixel(grey, x, y) = static_cast<float>(120 + 30 * std::sin(u / 6) * std::cos(v / 8 + 1) +
+                                               15 * std::sin((u + 2 * v) / 10));
+      }
+    }
+  };
+  const std::vector<TriageEvent> events = events_of(turned);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_LT(events[0].change_start_s, 1.5);
+  EXPECT_GT(events[0].change_end_s, 11.5);
+}
+
 TEST(Triage, RainAndWavingClothAreNoEvents) {
   std::mt19937 random(5);
   const auto rain = events_of([&random](Grey& grey, int) {

@@ -146,6 +146,7 @@ class Background {
   void find_overexposed(std::span<Kept* const> chosen);
   void make_usual(std::int64_t frame);
   void learn_sway(std::int64_t first, std::int64_t last);
+  void learn_sway(std::span<const std::vector<float>> deviations);
   void make_recent(std::int64_t frame);
   struct Pair {
     const Kept *before, *after;
