@@ -9,6 +9,7 @@ import json
 import math
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -60,6 +61,25 @@ def spots(frames, move_x, move_y, rate=25, header="", fields=""):
                 break
         frame = bytes(min(255, max(0, int(v + noise.random()))) for y in range(HEIGHT) for v in lines[y % 2][y])
         out.append(b"FRAME\n" + frame)
+    return b"".join(out)
+
+
+def dots(times, hz, amplitude=0.4):
+    """YUV4MPEG2: soft dots that swing from left to right, at these times in seconds."""
+    noise = random.Random(3)
+    places = [(noise.uniform(4, WIDTH - 4), noise.uniform(4, HEIGHT - 4), noise.choice((-50, 60))) for _ in range(20)]
+    down = [[math.exp(-0.5 * ((y - y0) / 2) ** 2) for y in range(HEIGHT)] for _, y0, _ in places]
+    out = [f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F30:1 Cmono\n".encode()]
+    for t in times:
+        dx = amplitude * math.cos(2 * math.pi * hz * t)
+        light = [[110 + noise.random()] * WIDTH for _ in range(HEIGHT)]
+        for (x0, y0, level), column in zip(places, down):
+            across = [level * math.exp(-0.5 * ((x - x0 - dx) / 2) ** 2) for x in range(WIDTH)]
+            for y in range(max(0, int(y0) - 7), min(HEIGHT, int(y0) + 8)):
+                row, weight = light[y], column[y]
+                for x in range(max(0, int(x0) - 7), min(WIDTH, int(x0) + 8)):
+                    row[x] += weight * across[x]
+        out.append(b"FRAME\n" + bytes(int(v + noise.random()) for row in light for v in row))
     return b"".join(out)
 
 
@@ -208,6 +228,43 @@ class VibrationTest(FolderTest):
         self.assertNotIn(0, moving)
         done = run(fork, "--json", "-", "--quiet", "--tiles", "0", "--frames", "300")
         self.assertAlmostEqual(json.loads(done.stdout)["vibration"]["motion"]["peaks"][0]["frequency_hz"], 64 / 5, delta=0.1)
+
+    def recorded(self, name, stdin, *options):
+        """Encodes pictures as ffmpeg's options say. Returns the path."""
+        if shutil.which("ffmpeg") is None or b"FFmpeg     yes" not in run_program("--version").stdout:
+            self.skipTest("no ffmpeg, or no FFmpeg in this build")
+        path = self.path(name)
+        done = subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "yuv4mpegpipe", "-i", "-", "-pix_fmt", "yuv420p", *options, path],
+                              input=stdin, capture_output=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return path
+
+    def report_of(self, path, *arguments):
+        done = run(path, "--json", "-", "--quiet", "--tiles", "0", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_slow_motion_of_phones(self):
+        # 64 Hz taken at 250 frames per second and stored at 30 is 7.68 Hz, unless the note of the phone is read.
+        film_of_fork = dots([i / 250 for i in range(300)], 64)
+        for note, hz, frequency in (("250.000000", 250, 64), ("30.000000", 30, 7.68), ("0", 30, 7.68), ("nonsense", 30, 7.68), (None, 30, 7.68)):
+            with self.subTest(note):
+                metadata = [] if note is None else ["-movflags", "use_metadata_tags", "-metadata", f"com.android.capture.fps={note}"]
+                report = self.report_of(self.recorded("slow.mp4", film_of_fork, "-c:v", "mpeg4", "-q:v", "2", *metadata))
+                self.assertAlmostEqual(report["rate"]["hz"], hz, delta=1e-6)
+                self.assertAlmostEqual(report["vibration"]["motion"]["peaks"][0]["frequency_hz"], frequency, delta=0.001 * frequency)
+        path = self.recorded("slow.mp4", film_of_fork, "-c:v", "mpeg4", "-q:v", "2", "-movflags", "use_metadata_tags",
+                             "-metadata", "com.android.capture.fps=250.000000")
+        self.assertAlmostEqual(self.report_of(path, "--fps", "500")["vibration"]["motion"]["peaks"][0]["frequency_hz"], 128, delta=0.2)
+
+    def test_rate_that_falls(self):
+        # 12 Hz taken 15 times per second appears at 3 Hz, but not where the first half has 30 frames per second.
+        times = [i / 30 for i in range(240)] + [8 + i / 15 for i in range(120)]
+        path = self.recorded("falls.mp4", dots(times, 12), "-vf", "setpts='if(lt(N,240),N,240+2*(N-240))/30/TB'", "-fps_mode", "vfr",
+                             "-video_track_timescale", "30000", "-c:v", "mpeg4", "-q:v", "2")
+        peaks = self.report_of(path)["vibration"]["motion"]["peaks"]
+        self.assertAlmostEqual(peaks[0]["frequency_hz"], 12, delta=0.02)
+        self.assertEqual([peak for peak in peaks if abs(peak["frequency_hz"] - 3) < 0.5], [])
 
 
 if __name__ == "__main__":
