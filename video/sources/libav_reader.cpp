@@ -147,22 +147,28 @@ void LibavReader::open_decoder() {
   const AVCodec* const codec = avcodec_find_decoder(stream_->codecpar->codec_id);
   if (codec == nullptr)
     throw InputError(fmt::format("no decoder for {}", avcodec_get_name(stream_->codecpar->codec_id)));
-  decoder_.reset(libav::allocated(avcodec_alloc_context3(codec)));
+  int opened = start_decoder(*codec, options_.threads > 0 ? options_.threads : thread_per_core());
+  // If no more threads can be started, the thread that reads also decodes.
+  if (opened == AVERROR(EAGAIN)) opened = start_decoder(*codec, 1);
+  if (opened == AVERROR(ENOMEM)) throw std::bad_alloc();
+  if (opened < 0) throw InputError(fmt::format("its decoder does not start: {}", libav::error_text(opened)));
+}
+
+int LibavReader::start_decoder(const AVCodec& codec, int threads) {
+  decoder_.reset(libav::allocated(avcodec_alloc_context3(&codec)));
   if (avcodec_parameters_to_context(decoder_.get(), stream_->codecpar) < 0) throw std::bad_alloc();
   decoder_->pkt_timebase = stream_->time_base;
-  decoder_->thread_count = options_.threads > 0 ? options_.threads : thread_per_core();
+  decoder_->thread_count = threads;
   decoder_->thread_type = options_.live ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
 #ifdef AV_CODEC_FLAG_COPY_OPAQUE
   decoder_->flags |= AV_CODEC_FLAG_COPY_OPAQUE;
 #endif
   if (options_.skip_loop_filter) decoder_->skip_loop_filter = AVDISCARD_ALL;
   if (options_.on_gpu) {
-    gpu_problem_ = nvdec::attach(*decoder_, *codec, options_.device);
+    gpu_problem_ = nvdec::attach(*decoder_, codec, options_.device);
     if (gpu_problem_.empty()) decoder_->thread_count = 1;  // the GPU decodes
   }
-  const int opened = avcodec_open2(decoder_.get(), codec, nullptr);
-  if (opened == AVERROR(ENOMEM)) throw std::bad_alloc();
-  if (opened < 0) throw InputError(fmt::format("its decoder does not start: {}", libav::error_text(opened)));
+  return avcodec_open2(decoder_.get(), &codec, nullptr);
 }
 
 /// Finds the rate: the container's claim, or for files what the first time stamps show.

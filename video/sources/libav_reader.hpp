@@ -114,6 +114,8 @@ class LibavReader {
   static int asked_to_stop(void* reader);
   void open_input(const std::string& url);
   void open_decoder();
+  /// Returns what avcodec_open2() does.
+  int start_decoder(const AVCodec& codec, int threads);
   void find_rate();
   void compare_rates(std::vector<double> stamps);
   int read_packet();
