@@ -200,6 +200,46 @@ TEST(GuardRatesTest, APaddedStreamIsNotFrozenUntilItStops) {
   }
 }
 
+/// Shows `pictures` per second as `shown` frames per second. An encoder changes some pixels of repeats.
+template <class Draw>
+void push_padded(Stream& stream, double pictures, double shown, double seconds, const Draw& draw) {
+  std::vector<std::vector<std::uint8_t>> taken;
+  const auto times = static_cast<int>(std::lround(shown / pictures));
+  for (int i = 0; i < seconds * shown; ++i) {
+    if (i % times == 0) taken.push_back(draw(taken, i / shown));
+    std::vector<std::uint8_t> frame = taken.back();
+    for (std::size_t p = static_cast<std::size_t>(i % times); p < frame.size(); p += 17) frame[p] ^= 1;
+    stream.push(frame, i / shown);
+  }
+}
+
+TEST(GuardRatesTest, APaddedStreamIsJudgedByItsPictures) {
+  const Picture scene = Panorama(4).view(0);
+  using Taken = std::vector<std::vector<std::uint8_t>>;
+  for (const auto& [fps, shown] : {std::pair(5.0, 30.0), std::pair(10.0, 60.0)}) {
+    const auto count = [fps](double seconds) { return static_cast<std::size_t>(std::lround(fps * seconds)); };
+    Stream cover;
+    push_padded(cover, fps, shown, 14, [&](const Taken&, double t) {
+      Picture picture = scene;
+      const int lorry = static_cast<int>(kWidth * (1.75 * (t - 7) / 0.8 - 0.75));
+      if (t >= 7 && t < 7.8) fill(picture, lorry, lorry + 3 * kWidth / 4, 160);
+      if (t >= 10 && t < 12) fill(picture, 0, 4 * kWidth / 5, 70);
+      return cover.exposed(picture);
+    });
+    expect_only(cover, EventKind::covered, 10, 12, fps);
+    for (const std::size_t period : {std::size_t{2}, count(3)}) {
+      Stream stream;
+      push_padded(stream, fps, shown, 20, [&](const Taken& taken, double t) {
+        Picture picture = scene;
+        fill(picture, static_cast<int>(11 * t) - 20, static_cast<int>(11 * t), 200);  // a person walks by
+        const bool again = taken.size() >= count(10) && taken.size() < count(16);
+        return again ? taken[taken.size() - period] : stream.exposed(picture);
+      });
+      expect_only(stream, EventKind::frozen, 10, 16, fps);
+    }
+  }
+}
+
 TEST(GuardRatesTest, ACoverWithoutNoiseIsNoReplay) {
   const Picture scene = Panorama(5).view(0);
   Stream stream;

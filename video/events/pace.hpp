@@ -25,15 +25,15 @@ class Pace {
  public:
   explicit Pace(double max_rate = kMaxJudgedRate) : min_(kEarly / max_rate) {}
 
-  /// Takes the stamp of the next frame.
-  bool due(double seconds) noexcept {
+  /// Takes the stamp of the next frame, which is not due if it is not `wanted`.
+  bool due(double seconds, bool wanted = true) noexcept {
     const double step = seconds - stamp_;
     stamp_ = seconds;
     if (count_ > 0) {
       if (step > 0) step_ = step;
       clock_ += step_;
       const double since = clock_ - latest_;
-      if (since < min_) return false;
+      if (since < min_ || !wanted) return false;
       elapsed_ = since;
       intervals_[(count_ - 1) % kKept] = since;
     }

@@ -41,6 +41,8 @@ constexpr double kMostly = 0.5;
 /// A condition has to hold in this share of a window of at least kMinWindow frames.
 constexpr double kHolds = 5.0 / 6;
 constexpr int kMinWindow = 3;
+/// If a stream turns out to be padded within this time, the guard learns again without the repeated frames.
+constexpr double kEarly_s = 4;
 /// Number of pixels that a plan reads by default. More pixels lower the aliasing noise but take more time.
 constexpr double kSamples = 64e3;
 
@@ -104,6 +106,7 @@ Guard::Guard(const Guard& other)
       conditions_(other.conditions_),
       open_(other.open_),
       pace_(other.pace_),
+      padding_(other.padding_),
       interval_s_(other.interval_s_),
       judged_(other.judged_),
       moments_(other.moments_),
@@ -170,7 +173,14 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
   }
   made_up_ = made_up ? made_up_ + 1 : 0;
   interval_s_ = pace_.interval();
-  if (pace_.due(seconds)) {
+  const bool padded = padding_.padded();
+  const bool wanted = padding_.due(region_of(frame), seconds);
+  if (!padded && padding_.padded() && seconds - moments_.front().seconds < kEarly_s) {
+    restart(seconds);
+    start(frame);
+    pace_ = Pace();
+  }
+  if (pace_.due(seconds, wanted)) {
     moments_.push_back({frames_, seconds});
     if (moments_.size() > kMoments) moments_.pop_front();
     set_pace();

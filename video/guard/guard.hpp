@@ -17,6 +17,7 @@
 #include "video/guard/judge.hpp"
 #include "video/guard/move_check.hpp"
 #include "video/guard/observer.hpp"
+#include "video/guard/padding.hpp"
 #include "video/guard/replay.hpp"
 
 namespace sfft::video {
@@ -137,6 +138,7 @@ class Guard {
   std::array<Hysteresis, kEventKinds> conditions_;
   std::vector<Event> open_;
   Pace pace_;
+  Padding padding_;
   double interval_s_ = 0.04;    ///< usual interval before the latest frame
   std::int64_t judged_ = 0;     ///< frames judged so far
   std::deque<Moment> moments_;  ///< the latest judged frames

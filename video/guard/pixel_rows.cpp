@@ -4,7 +4,6 @@
 #include "video/guard/pixel_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <type_traits>
@@ -79,6 +78,26 @@ RowStatistics read(const SignalView& region, double full) {
 RowStatistics read_rows(const SignalView& region, double full) {
   return region.type() == ElementType::u16 ? read<std::uint16_t>(region, full)
                                            : read<std::uint8_t>(region, full);
+}
+
+void read_pixels(const SignalView& frame, SparsePicture& pixels) {
+  constexpr int kPerRun = 6;
+  std::array<std::size_t, kTiles> filled{};
+  const auto look = [&](const auto* from) {
+    each_run(frame.shape()[0], frame.shape()[1],
+             [&](std::size_t tile, std::int64_t row, std::int64_t left, std::int64_t length) {
+               for (int i = 0; i < kPerRun && filled[tile] < kPixelsPerTile && length > 0; ++i) {
+                 const std::int64_t column = left + (2 * i + 1) * length / (2 * kPerRun);
+                 pixels[tile * kPixelsPerTile + filled[tile]++] =
+                     static_cast<std::uint16_t>(from[row * frame.stride(0) + column]);
+               }
+             });
+  };
+  if (frame.type() == ElementType::u16) {
+    look(static_cast<const std::uint16_t*>(frame.data()));
+  } else {
+    look(static_cast<const std::uint8_t*>(frame.data()));
+  }
 }
 
 }  // namespace sfft::video

@@ -2,6 +2,7 @@
 // Fine detail and levels of each tile, from a few rows of a frame.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -32,6 +33,11 @@ void each_run(std::int64_t height, std::int64_t width, const Visit& visit) {
     }
   }
 }
+
+/// Pixels that represent a picture, as many of each tile, one tile after another.
+inline constexpr std::size_t kPixelsPerTile = 60;
+using SparsePicture = std::array<std::uint16_t, kPixelsPerTile * kTiles>;
+void read_pixels(const SignalView& frame, SparsePicture& pixels);
 
 /// Grey levels are in units of the samples.
 struct RowStatistics {

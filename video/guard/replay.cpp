@@ -58,42 +58,25 @@ constexpr std::int64_t kMaxMisses = 2;
 void Replay::read(const SignalView& frame) {
   const auto max = static_cast<std::size_t>(kMaxFrames + 1);
   if (kept_.size() < max) kept_.emplace_back();
-  Levels& levels = kept_[static_cast<std::size_t>(frames_) % max];
-  std::array<std::size_t, kTiles> filled{};
-  const auto look = [&](const auto* pixels) {
-    each_run(frame.shape()[0], frame.shape()[1],
-             [&](std::size_t tile, std::int64_t row, std::int64_t left, std::int64_t length) {
-               for (std::size_t i = 0; i < kPerRun && filled[tile] < kPerTile && length > 0; ++i) {
-                 const std::int64_t column =
-                     left + (2 * static_cast<std::int64_t>(i) + 1) * length / (2 * static_cast<int>(kPerRun));
-                 levels[tile * kPerTile + filled[tile]++] =
-                     static_cast<std::uint16_t>(pixels[row * frame.stride(0) + column]);
-               }
-             });
-  };
-  if (frame.type() == ElementType::u16) {
-    look(static_cast<const std::uint16_t*>(frame.data()));
-  } else {
-    look(static_cast<const std::uint8_t*>(frame.data()));
-  }
+  read_pixels(frame, kept_[static_cast<std::size_t>(frames_) % max]);
   ++frames_;
 }
 
-const Replay::Levels& Replay::before(std::int64_t lag) const noexcept {
+const SparsePicture& Replay::before(std::int64_t lag) const noexcept {
   return kept_[static_cast<std::size_t>((frames_ - 1 - lag) % (kMaxFrames + 1))];
 }
 
 Replay::Difference Replay::difference(std::size_t tile, std::int64_t lag, std::int64_t ago) const noexcept {
-  const std::uint16_t* const now = before(ago).data() + tile * kPerTile;
-  const std::uint16_t* const then = before(ago + lag).data() + tile * kPerTile;
+  const std::uint16_t* const now = before(ago).data() + tile * kPixelsPerTile;
+  const std::uint16_t* const then = before(ago + lag).data() + tile * kPixelsPerTile;
   std::int64_t sum = 0;
   std::int64_t squares = 0;
-  for (std::size_t i = 0; i < kPerTile; ++i) {
+  for (std::size_t i = 0; i < kPixelsPerTile; ++i) {
     const std::int64_t change = static_cast<std::int64_t>(now[i]) - then[i];
     sum += change;
     squares += change * change;
   }
-  constexpr double kCount = kPerTile;
+  constexpr double kCount = kPixelsPerTile;
   const double mean = static_cast<double>(sum) / kCount;
   return {std::max(0.0, static_cast<double>(squares) / kCount - mean * mean) / (unit_ * unit_), squares == 0};
 }

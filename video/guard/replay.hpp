@@ -33,20 +33,17 @@ class Replay {
   std::int64_t period() const noexcept { return lag_; }
 
  private:
-  static constexpr std::size_t kRuns = 10, kPerRun = 6, kPerTile = kRuns * kPerRun;
-  static constexpr std::size_t kSamples = kPerTile * kTiles;
   /// Longest period that is found.
   static constexpr double kLongest_s = 20;
   static constexpr std::int64_t kMaxFrames = 640;
 
-  using Levels = std::array<std::uint16_t, kSamples>;
   struct Difference {
     double variance = 0;  ///< in units of (full range / 255)²
     bool equal = true;
   };
 
   void read(const SignalView& frame);
-  const Levels& before(std::int64_t lag) const noexcept;
+  const SparsePicture& before(std::int64_t lag) const noexcept;
   /// Difference of a tile between the frame `ago` frames before the latest one and the frame `lag` frames
   /// before that.
   Difference difference(std::size_t tile, std::int64_t lag, std::int64_t ago = 0) const noexcept;
@@ -62,7 +59,7 @@ class Replay {
   void find_period(double interval_s, int moving) noexcept;
 
   double unit_;
-  std::vector<Levels> kept_;
+  std::vector<SparsePicture> kept_;
   std::int64_t frames_ = 0;
   std::int64_t longest_ = 0;  ///< longest lag in frames, at the present rate
   std::int64_t lag_ = 0, run_ = 0, misses_ = 0;
