@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the published tables from bench/results/*/*.json between markers in README.md, docs/*.md and docs/results/*.md.
 
-usage: bench/tables.py [--check]     --check: exit 1 when a file would change; CI runs this
+usage: bench/tables.py [--check]     --check: exit 1 when a file would change, or a result is shown nowhere;
+                                 CI runs this
 
 A block  <!-- table: NAME -->  …  <!-- end -->  is replaced by the table NAME below. Standard library only.
 """
@@ -13,10 +14,12 @@ import sys
 
 import dense_tables
 import gpu_tables
+import guard_tables
 import large_tables
 import precisions_tables
 import sfft_bench_tables
 import technologies_tables
+import trust_tables
 from table_text import error_text, percent, points_text, time_text
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -204,7 +207,8 @@ def table_context():
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
           "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "context": table_context, **gpu_tables.TABLES,
-          **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
+          **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES,
+          **guard_tables.TABLES, **trust_tables.TABLES}
 
 
 def table(name):
@@ -214,9 +218,15 @@ def table(name):
         return f"*Not measured yet: `{pathlib.Path(missing.filename).relative_to(ROOT)}`.*"
 
 
+# Results that plot.py draws.
+DRAWN = ("*/sfft_bench_*.json",)
+
+
 def main():
     check = "--check" in sys.argv[1:]
     stale = False
+    read = set()
+    sys.addaudithook(lambda event, arguments: read.add(str(arguments[0])) if event == "open" else None)
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "results").glob("*.md"))):
         text = path.read_text(encoding="utf-8")
         fresh = re.sub(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)",
@@ -226,6 +236,11 @@ def main():
             print(f"{path.relative_to(ROOT)}: {'stale' if check else 'updated'}")
             if not check:
                 path.write_text(fresh, encoding="utf-8")
+    folder = ROOT / "bench" / "results"
+    drawn = {path for pattern in DRAWN for path in folder.glob(pattern)}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in drawn and str(path) not in read):
+        stale = True
+        print(f"{path.relative_to(ROOT)}: no table and no figure shows it")
     return 1 if check and stale else 0
 
 
