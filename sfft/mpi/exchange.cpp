@@ -42,7 +42,7 @@ std::size_t Exchange::add_parts(const Box& own, const std::vector<Box>& others, 
     if (box.points() == 0) continue;
     const std::size_t bytes = static_cast<std::size_t>(box.points()) * element_bytes_;
     parts.push_back({other, box, place, bytes});
-    place += aligned_bytes(bytes);
+    place += sfft::detail::aligned_bytes(bytes);
   }
   return place;
 }
