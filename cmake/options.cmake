@@ -55,9 +55,6 @@ function(sfft_unity target)
     set_property(SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP "${folder}_${part}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # These instantiate a class whose members other sources of the folder instantiate one by one: Clang does not take both.
-  set_property(SOURCE "${PROJECT_SOURCE_DIR}/sfft/tracking/tracker_impl.cpp" "${PROJECT_SOURCE_DIR}/template/discovery/comb.cpp"
-               TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
 endfunction()
 
