@@ -40,13 +40,17 @@ function(sfft_precompile target)
 endfunction()
 
 # sfft_unity(TARGET), after all its sources are added: compiles those of a folder up to 12 at a time. So names in unnamed
-# namespaces are unique in a folder.
+# namespaces are unique in a folder. CUDA sources, which newer versions of CMake would join, are compiled alone.
 function(sfft_unity target)
   if(NOT SFFT_UNITY)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
+    if(source MATCHES "\\.cu$")
+      set_property(SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+      continue()
+    endif()
     cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE folder)
     cmake_path(GET folder PARENT_PATH folder)
     string(MD5 folder "${folder}")
@@ -55,7 +59,8 @@ function(sfft_unity target)
     set_property(SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP "${folder}_${part}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
+  # Files that are compiled together may use one another's names.
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>" "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>")
 endfunction()
 
 # A subproject's warnings are not the enclosing project's business, and its -Werror is not for them.

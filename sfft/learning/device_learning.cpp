@@ -18,8 +18,6 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-using Complex = std::complex<double>;
-
 template <class T>
 DeviceBuffer array(std::int64_t count) {
   return DeviceBuffer(static_cast<std::size_t>(count) * sizeof(T));
@@ -99,8 +97,8 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
   // Complex samples are transformed in place.
   if (!reads_ && (problem_.real || !stores_))
     converted_ = array<double>(samples_per_frame_ * (problem_.real ? 1 : 2));
-  if (stores_) spectrum_ = array<Complex>(extents_.points());
-  if (stores_ && frames_ > 1) first_spectrum_ = array<Complex>(extents_.points());
+  if (stores_) spectrum_ = array<std::complex<double>>(extents_.points());
+  if (stores_ && frames_ > 1) first_spectrum_ = array<std::complex<double>>(extents_.points());
   power_ = array<double>(extents_.points());
   if (frames_ > 1) change_ = array<double>(extents_.points());
   workspace_ = DeviceBuffer(keeping_ != nullptr  ? keeping_->workspace_bytes()
@@ -161,15 +159,15 @@ std::complex<double> MeanSpectrum::add(const void* frame, bool resident) {
     return std::sqrt(power);
   }
   if (engine_ != nullptr)
-    engine_->forward(x.data, x.type, spectrum_.as<Complex>(), 1, workspace_.data(), stream);
+    engine_->forward(x.data, x.type, spectrum_.as<std::complex<double>>(), 1, workspace_.data(), stream);
   if (added_ == 0) {
-    first_power(spectrum_.as<Complex>(), extents_.points(), power_.as<double>(), stream);
+    first_power(spectrum_.as<std::complex<double>>(), extents_.points(), power_.as<double>(), stream);
     if (frames_ > 1) set_zero(change_.as<double>(), extents_.points(), stream);
   } else {
-    add_power(spectrum_.as<Complex>(), first_spectrum_.as<Complex>(), extents_.points(), power_.as<double>(),
-              change_.as<double>(), stream);
+    add_power(spectrum_.as<std::complex<double>>(), first_spectrum_.as<std::complex<double>>(),
+              extents_.points(), power_.as<double>(), change_.as<double>(), stream);
   }
-  Complex mean;
+  std::complex<double> mean;
   copy_to_host(&mean, spectrum_.data(), sizeof mean, stream);
   synchronize(stream);
   if (added_ == 0 && frames_ > 1) std::swap(spectrum_, first_spectrum_);
@@ -244,7 +242,7 @@ ChosenElements MeanSpectrum::take(const Candidates& from, const Cut& cut, std::i
 std::vector<std::complex<double>> MeanSpectrum::first_values(const std::vector<std::int64_t>& indices) const {
   const DeviceScope scope(device_);
   const auto count = static_cast<std::int64_t>(indices.size());
-  const DeviceBuffer gathered = array<Complex>(count);
+  const DeviceBuffer gathered = array<std::complex<double>>(count);
   if (!stores_) {
     const auto engine = engines_.keep(problem_, device::Keep::at);
     const DeviceBuffer workspace(engine->workspace_bytes());
@@ -254,11 +252,11 @@ std::vector<std::complex<double>> MeanSpectrum::first_values(const std::vector<s
     synchronize(stream_.get());
   } else {
     const DeviceBuffer elements = to_device(indices, stream_.get());
-    gather(first_spectrum_.as<Complex>(), elements.as<std::int64_t>(), count, gathered.as<Complex>(),
-           stream_.get());
+    gather(first_spectrum_.as<std::complex<double>>(), elements.as<std::int64_t>(), count,
+           gathered.as<std::complex<double>>(), stream_.get());
     synchronize(stream_.get());
   }
-  std::vector<Complex> values(indices.size());
+  std::vector<std::complex<double>> values(indices.size());
   copy_to_host(values.data(), gathered.data(), gathered.bytes(), stream_.get());
   synchronize(stream_.get());
   return values;

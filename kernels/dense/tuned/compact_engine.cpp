@@ -28,7 +28,7 @@ using tuned::Formats;
 using tuned::Program;
 using tuned::TransformPolicy;
 
-constexpr bool kSingle = true;
+constexpr bool kCompactSingle = true;  // compact formats are read into float
 
 Formats formats_of(const CompactFormats& formats, Direction direction) {
   return {formats.source(direction), formats.target(direction), formats.between,
@@ -37,7 +37,7 @@ Formats formats_of(const CompactFormats& formats, Direction direction) {
 
 Program program_of(const DenseProblem& problem, const CompactFormats& formats, Direction direction,
                    const TransformPolicy& policy) {
-  return lay_out({problem, kSingle, direction == Direction::inverse, own_type<float>(problem),
+  return lay_out({problem, kCompactSingle, direction == Direction::inverse, own_type<float>(problem),
                   device::Keep::all, formats_of(formats, direction)},
                  policy);
 }
@@ -50,15 +50,15 @@ bool multiplies(const TransformPolicy& policy) {
 /// Whether the rules would choose products on tensor cores for a transform, on GPUs that support them.
 bool could_multiply(const DenseProblem& problem, const CompactFormats& formats) {
   std::string why;
-  const std::vector<tuned::LineNeed> needs = tuned::needs_of(problem, kSingle, {}, {.multiplies_f16 = true},
-                                                             why, formats_of(formats, Direction::forward));
+  const std::vector<tuned::LineNeed> needs = tuned::needs_of(
+      problem, kCompactSingle, {}, {.multiplies_f16 = true}, why, formats_of(formats, Direction::forward));
   return !needs.empty() && tuned::prefers_products(needs[0]);
 }
 
 class TunedCompactEngine final : public GpuCompactEngine {
  public:
   TunedCompactEngine(const DenseProblem& problem, const CompactFormats& formats, TransformPolicy policy)
-      : problem_(problem), formats_(formats), policy_(std::move(policy)), tables_(kSingle) {
+      : problem_(problem), formats_(formats), policy_(std::move(policy)), tables_(kCompactSingle) {
     std::vector<Program> programs;
     for (const Direction direction : {Direction::forward, Direction::inverse})
       programs.push_back(program_of(problem, formats, direction, policy_));
@@ -68,7 +68,7 @@ class TunedCompactEngine final : public GpuCompactEngine {
     }
     if (programs[0].kernels[0].step.multiplies())
       kernel_error_ = tuned::product_scale(static_cast<int>(problem.shape.points())).error;
-    executables_ = load(programs, kSingle, tables_, cuda::device_info(problem.device));
+    executables_ = load(programs, kCompactSingle, tables_, cuda::device_info(problem.device));
   }
 
   std::size_t workspace_bytes() const noexcept override {
@@ -129,7 +129,7 @@ bool fits(const DenseProblem& problem, const CompactFormats& formats, const Tran
   try {
     for (const Direction direction : {Direction::forward, Direction::inverse}) {
       for (const tuned::Kernel& made : program_of(problem, formats, direction, policy).kernels) {
-        if (made.shared_bytes(kSingle) > shared) return false;
+        if (made.shared_bytes(kCompactSingle) > shared) return false;
       }
     }
   } catch (const Error&) {
@@ -164,7 +164,7 @@ std::optional<TransformPolicy> remembered(const DenseProblem& problem, const Com
 TransformPolicy by_rules(const DenseProblem& problem, const CompactFormats& formats) {
   std::optional<TransformPolicy> found;
   const TransformPolicy first = tuned::choose_by_rules(
-      problem, kSingle, timed_formats(formats),
+      problem, kCompactSingle, timed_formats(formats),
       [&](const TransformPolicy& policy) { return (found = fitted(problem, formats, policy)).has_value(); });
   return found ? *found : first;
 }
@@ -183,8 +183,9 @@ std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& 
   const cuda::DeviceScope scope(problem.device);
   std::optional<TransformPolicy> policy = remembered(problem, formats, kernel);
   if (!policy && measure)
-    policy = fitted(problem, formats,
-                    tuned::choose_by_measurement(problem, kSingle, nullptr, timed_formats(formats)).own);
+    policy =
+        fitted(problem, formats,
+               tuned::choose_by_measurement(problem, kCompactSingle, nullptr, timed_formats(formats)).own);
   if (!policy) policy = by_rules(problem, formats);
   return std::make_unique<const TunedCompactEngine>(problem, formats, std::move(*policy));
 }
