@@ -99,7 +99,9 @@ inline std::vector<LongCall> long_calls(std::int64_t points, std::int64_t rows, 
     return bytes_of(tracker.push(SignalView(*other, plane)).spectrum.values);
   });
   const auto spectrum = std::make_shared<Samples>(x->size());
-  for (const Shape& shape : {Shape{points}, Shape{points / 1024, 1024}, Shape{points - 1}}) {
+  // The last length has a prime factor between 13 and 61.
+  for (const Shape& shape :
+       {Shape{points}, Shape{points / 1024, 1024}, Shape{points - 1}, Shape{points / 64 * 61}}) {
     add("dense " + shape.to_string(), [=] {
       const dense::Plan<float> plan(shape, Domain::complex, {.threads = threads, .device = Device::cpu()});
       const std::span values(spectrum->data(), static_cast<std::size_t>(shape.points()));
@@ -108,6 +110,18 @@ inline std::vector<LongCall> long_calls(std::int64_t points, std::int64_t rows, 
       return bytes_of(values.first(1000));
     });
   }
+  const Template line =
+      learn_at(SignalView::line(*x), std::vector<std::int64_t>{3, points / 2, points - 5}, threads);
+  const PlanOptions exact{.device = Device::cpu(), .path = Path::dense, .threads = threads};
+  add("dense frame",
+      [=, plan = Plan<float>(line, exact)] { return bytes_of(plan.execute(SignalView::line(*x)).values); });
+  add("dense frames", [=, plan = Plan<float>(line, exact)] {
+    const std::vector<SignalView> frames(3, SignalView::line(*x));
+    std::vector<Spectrum<float>> spectra(frames.size());
+    Workspace workspace = plan.make_workspace();
+    plan.execute(frames, spectra, workspace);
+    return bytes_of(spectra.back().values);
+  });
   add("dense, batch of 64 points", [=] {
     const dense::Plan<float> plan(
         Shape{64}, Domain::complex,

@@ -17,8 +17,8 @@ namespace sfft {
 using ProgressReport = std::function<bool(const char* stage, double share)>;
 
 /// Calls work(), in which the calls of this library on this thread report their progress and can be stopped:
-/// learning, planning, discovery, dense transforms on the CPU and out of core, batches of frames, and what a
-/// Tracker does in push(). Throws what work() throws.
+/// learning, planning, discovery, dense transforms on the CPU and out of core, frames, and what a Tracker
+/// does in push(). Throws what work() throws.
 ///
 /// A stop may be requested on any thread. The call in progress then ends, usually within 100 ms
 /// (docs/run-control.md has what was measured, and the exceptions), and run_with_control() throws
@@ -28,8 +28,8 @@ using ProgressReport = std::function<bool(const char* stage, double share)>;
 /// may still return its result; then the next one stops.
 ///
 /// Not stopped: kernels that run on a GPU and the host's work for them, compilation of a kernel, the engine
-/// `fftw`, a single frame that a Plan transforms densely, transforms over MPI, threads that a Tracker has
-/// started. Calls may be nested; the innermost counts.
+/// `fftw`, transforms over MPI, threads that a Tracker has started. Calls may be nested; the innermost
+/// counts.
 ///   std::stop_source source;
 ///   sfft::run_with_control(source.get_token(), {}, [&] { found = sfft::discover(signal); });
 SFFT_EXPORT void run_with_control(const std::stop_token& stop, const ProgressReport& progress,

@@ -105,7 +105,7 @@ class CpuExecutor final : public PlanExecutor<Real> {
 
  private:
   void run(const SignalView& frame, Spectrum<Real>& spectrum, const CpuReference<Real>* reference,
-           std::byte* scratch, cpu::ThreadPool* pool) const noexcept;
+           std::byte* scratch, cpu::ThreadPool* pool) const;
   void give_errors(FrameData frame, ElementType type, const CpuReference<Real>* reference,
                    const cpu::ExecutionStats& stats, Spectrum<Real>& spectrum) const noexcept;
   bool powers_fit(const Spectrum<Real>& spectrum) const noexcept;
@@ -186,8 +186,12 @@ void CpuExecutor<Real>::execute(std::span<const SignalView> frames, std::span<Sp
       const TraceRange one("frame");
       const auto at = static_cast<std::size_t>(i);
       const auto own_thread = static_cast<std::size_t>(thread);
-      run(own.readable(*executor_, frames[at], own_thread), spectra[at], subtracted,
-          own.scratch[own_thread].data(), nullptr);
+      const RunScope::Use use(polls.scope());
+      try {
+        run(own.readable(*executor_, frames[at], own_thread), spectra[at], subtracted,
+            own.scratch[own_thread].data(), nullptr);
+      } catch (const Stopped&) {  // finish() throws it on the caller's thread
+      }
     });
     return polls.finish();
   }
@@ -281,8 +285,7 @@ bool CpuExecutor<Real>::powers_fit(const Spectrum<Real>& spectrum) const noexcep
 template <class Real>
 void CpuExecutor<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum,
                             const CpuReference<Real>* reference, std::byte* scratch,
-                            cpu::ThreadPool* pool) const noexcept {
-  const RunScope::Use none(nullptr);  // a frame is not stopped half way
+                            cpu::ThreadPool* pool) const {
   const Real* const samples = reference == nullptr ? nullptr : reference->samples.data();
   const ElementType type = frame.type();
   cpu::ExecutionStats stats;

@@ -85,7 +85,7 @@ std::size_t DenseExecutor<Real>::shared_scratch_bytes() const noexcept {
 /// The whole spectrum, at the start of the scratch.
 template <class Real>
 std::complex<Real>* DenseExecutor<Real>::transform(const dense::Plan<Real>& plan, const void* frame,
-                                                   ElementType type, std::byte* scratch) const noexcept {
+                                                   ElementType type, std::byte* scratch) const {
   auto* const spectrum = reinterpret_cast<std::complex<Real>*>(scratch);
   plan.forward(SignalView(frame, static_cast<std::size_t>(shape_.points()), type, shape_),
                {spectrum, plan.spectrum_points()}, {scratch + spectrum_bytes(plan), plan.workspace_bytes()});
@@ -95,7 +95,7 @@ std::complex<Real>* DenseExecutor<Real>::transform(const dense::Plan<Real>& plan
 template <class Real>
 bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                                           std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-                                          std::byte* scratch) const noexcept {
+                                          std::byte* scratch) const {
   // kMinTail: minimum tail as a fraction of the energy without the mean, which rounding in float changes by
   // about 1e-7. kMinEnergy: minimum fraction of that energy in the total, which rounding in double changes by
   // about 1e-13.
@@ -130,7 +130,7 @@ bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const v
 template <class Real>
 void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*,
                                   std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-                                  std::byte* scratch) const noexcept {
+                                  std::byte* scratch) const {
   run(plan_, frame, type, values, stats, scratch);
 }
 
@@ -138,14 +138,14 @@ void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*
 template <class Real>
 void DenseExecutor<Real>::execute_shared(FrameData frame, ElementType type, const Real*,
                                          std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-                                         std::byte* scratch, cpu::ThreadPool&) const noexcept {
+                                         std::byte* scratch, cpu::ThreadPool&) const {
   run(shared_, frame, type, values, stats, scratch);
 }
 
 template <class Real>
 void DenseExecutor<Real>::run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
                               std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-                              std::byte* scratch) const noexcept {
+                              std::byte* scratch) const {
   // Camera pictures have a tail. Other signals may have none, and would then be transformed twice.
   const bool camera = type == ElementType::u8 || type == ElementType::u16;
   if (real_ && (picked_ || camera) && execute_quickly(plan, frame.data, type, values, stats, scratch)) return;

@@ -32,25 +32,24 @@ class DenseExecutor final : public cpu::Executor<Real> {
   void gather_reference(const void*, ElementType, Real*) const noexcept override {}
   bool takes_regions() const noexcept override { return false; }
   void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
-               cpu::ExecutionStats& stats, std::byte* scratch) const noexcept override;
+               cpu::ExecutionStats& stats, std::byte* scratch) const override;
   std::size_t shared_scratch_bytes() const noexcept override;
   void execute_shared(FrameData frame, ElementType type, const Real* reference,
                       std::span<std::complex<Real>> values, cpu::ExecutionStats& stats, std::byte* scratch,
-                      cpu::ThreadPool& pool) const noexcept override;
+                      cpu::ThreadPool& pool) const override;
 
   const dense::Plan<Real>& plan() const noexcept { return plan_; }
 
  private:
   std::complex<Real>* transform(const dense::Plan<Real>& plan, const void* frame, ElementType type,
-                                std::byte* scratch) const noexcept;
+                                std::byte* scratch) const;
   /// Computes the tail by Parseval's theorem. Returns false if the tail is so small that rounding of the
   /// energies would hide it, or if values are not finite.
   bool execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                        std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-                       std::byte* scratch) const noexcept;
+                       std::byte* scratch) const;
   void run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
-           std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
-           std::byte* scratch) const noexcept;
+           std::span<std::complex<Real>> values, cpu::ExecutionStats& stats, std::byte* scratch) const;
   /// Σ|X|² of the whole grid.
   double energy(std::span<const std::complex<Real>> spectrum) const noexcept;
 

@@ -38,8 +38,8 @@ inline int power_exponent(double largest) noexcept {
   return std::clamp(std::ilogb(largest), -1000, 1000);  // keeps the power of two in range
 }
 
-/// One path for one plan. Immutable; execute() is thread-safe with one scratch per thread, never allocates
-/// and never throws.
+/// One path for one plan. Immutable; execute() is thread-safe with one scratch per thread, never allocates,
+/// and throws nothing but Stopped (kernels/runtime/run_scope.hpp).
 template <class Real>
 class Executor {
  public:
@@ -61,14 +61,14 @@ class Executor {
   /// order. `values` has k elements.
   virtual void execute(FrameData frame, ElementType type, const Real* reference,
                        std::span<std::complex<Real>> values, ExecutionStats& stats,
-                       std::byte* scratch) const noexcept = 0;
+                       std::byte* scratch) const = 0;
 
   /// Bytes of scratch that execute_shared() needs.
   virtual std::size_t shared_scratch_bytes() const noexcept { return scratch_bytes(); }
   /// Like execute(), but the pool's threads share the frame. Executors that cannot share it ignore the pool.
   virtual void execute_shared(FrameData frame, ElementType type, const Real* reference,
                               std::span<std::complex<Real>> values, ExecutionStats& stats, std::byte* scratch,
-                              ThreadPool& pool) const noexcept {
+                              ThreadPool& pool) const {
     static_cast<void>(pool);
     execute(frame, type, reference, values, stats, scratch);
   }

@@ -8,6 +8,7 @@
 
 #include "kernels/base/math/index.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 
@@ -223,7 +224,11 @@ void ColumnStage<Real>::store_transposed(std::int64_t block, const SplitWorkspac
 template <class Real>
 void ColumnStage<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                                   std::byte* workspace) const {
-  for (std::int64_t b = 0; b < blocks(); ++b) block(b, from, to, inverse, workspace);
+  LoopPolls polls(blocks());
+  for (std::int64_t b = 0; b < blocks(); ++b) {
+    polls.poll();
+    block(b, from, to, inverse, workspace);
+  }
 }
 
 template void split_elements(const void*, ElementType, std::int64_t, float*, float*);

@@ -13,6 +13,8 @@
 #include "kernels/dense/cpu/convert.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/dense/cpu/two_pass_fft.hpp"
+#include "kernels/runtime/aligned_buffer.hpp"
+#include "kernels/runtime/run_scope.hpp"
 
 namespace sfft::detail {
 
@@ -37,8 +39,8 @@ class LongLineEngine final : public DenseEngine<Real> {
       roots_.emplace(n, n - 1);
     }
     for (const TwoPassFft<Real>* fft : {&forward_, pairs_ ? &*pairs_ : &forward_}) {
-      thread_bytes_ = std::max(thread_bytes_, aligned(fft->scratch_reals() * sizeof(Real)));
-      between_bytes_ = std::max(between_bytes_, aligned(fft->intermediate_reals() * sizeof(Real)));
+      thread_bytes_ = std::max(thread_bytes_, aligned_bytes(fft->scratch_reals() * sizeof(Real)));
+      between_bytes_ = std::max(between_bytes_, aligned_bytes(fft->intermediate_reals() * sizeof(Real)));
     }
   }
 
@@ -76,8 +78,6 @@ class LongLineEngine final : public DenseEngine<Real> {
   std::string name() const override { return std::string("built-in ") + cpu::isa_name(); }
 
  private:
-  static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
   /// The memory between the passes is at the start of the workspace.
   Real* between(const EngineScratch& scratch) const { return reinterpret_cast<Real*>(scratch.workspace); }
   EngineScratch of_threads(const EngineScratch& scratch) const {
@@ -167,6 +167,59 @@ class LongLineEngine final : public DenseEngine<Real> {
   std::size_t thread_bytes_ = 0, between_bytes_ = 0;
 };
 
+/// Real lines of odd length have no pairs of samples, so they are transformed as complex ones.
+template <class Real>
+class OddRealLineEngine final : public DenseEngine<Real> {
+  using Complex = std::complex<Real>;
+
+ public:
+  explicit OddRealLineEngine(std::int64_t n) : n_(static_cast<std::size_t>(n)), line_(n, false) {}
+
+  std::size_t workspace_bytes(int threads) const noexcept override {
+    return values_bytes() + line_.workspace_bytes(threads);
+  }
+  int threads_of(int max) const noexcept override { return line_.threads_of(max); }
+
+  void forward(const void* signal, ElementType type, Complex* spectrum,
+               const EngineScratch& scratch) const override {
+    Complex* const values = of(scratch);
+    line_.forward(signal, type, values, rest(scratch));
+    in_blocks(n_ / 2 + 1, [&](std::size_t begin, std::size_t end) {
+      std::copy(values + begin, values + end, spectrum + begin);
+    });
+  }
+  void inverse(const Complex* spectrum, Complex* signal, Real scale,
+               const EngineScratch& scratch) const override {
+    line_.inverse(spectrum, signal, scale, rest(scratch));
+  }
+  void inverse(const Complex* spectrum, Real* signal, Real scale,
+               const EngineScratch& scratch) const override {
+    Complex* const values = of(scratch);
+    values[0] = spectrum[0].real();
+    in_blocks(n_ / 2, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t f = begin + 1; f <= end; ++f) {
+        values[f] = spectrum[f];
+        values[n_ - f] = std::conj(spectrum[f]);
+      }
+    });
+    line_.inverse(values, values, scale, rest(scratch));
+    in_blocks(n_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t t = begin; t < end; ++t) signal[t] = values[t].real();
+    });
+  }
+  std::string name() const override { return line_.name(); }
+
+ private:
+  std::size_t values_bytes() const noexcept { return aligned_bytes(n_ * sizeof(Complex)); }
+  static Complex* of(const EngineScratch& scratch) { return reinterpret_cast<Complex*>(scratch.workspace); }
+  EngineScratch rest(const EngineScratch& scratch) const {
+    return {scratch.workspace + values_bytes(), scratch.pool};
+  }
+
+  std::size_t n_;
+  LongLineEngine<Real> line_;
+};
+
 }  // namespace
 
 template <class Real>
@@ -174,7 +227,11 @@ std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shap
   const std::int64_t n = shape.points();
   if (threads == 1 && n < kMinPointsAlone<Real>) return nullptr;
   if (shape[shape.rank() - 1] != n || n < kMinLinePoints || !two_pass_possible(n)) return nullptr;
-  if (real && (n % 2 != 0 || !two_pass_possible(n / 2))) return nullptr;
+  if (real && n % 2 != 0) {
+    constexpr std::int64_t kMinOddPoints = 1 << 20;  // shorter ones are faster in one piece, or as fast
+    return n < kMinOddPoints ? nullptr : std::make_unique<const OddRealLineEngine<Real>>(n);
+  }
+  if (real && !two_pass_possible(n / 2)) return nullptr;
   return std::make_unique<const LongLineEngine<Real>>(n, real);
 }
 

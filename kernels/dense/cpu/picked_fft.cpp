@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "kernels/runtime/run_scope.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -80,7 +82,9 @@ void PickedFft<Real>::forward(const void* signal, ElementType type, std::span<st
   auto* const table = reinterpret_cast<std::complex<Real>*>(scratch + stage_bytes() + row_bytes());
   const std::size_t signal_row = static_cast<std::size_t>(row_points_) * element_bytes(type);
   const std::size_t kept = columns_.size();
+  LoopPolls polls(rows_);
   for (std::int64_t row = 0; row < rows_; ++row) {
+    polls.poll();
     row_.forward(static_cast<const std::byte*>(signal) + static_cast<std::size_t>(row) * signal_row, type,
                  line, scratch);
     std::complex<Real>* const to = table + row * width_;

@@ -26,14 +26,18 @@ constexpr std::int64_t kMinSide = 2 * kTwoPassLanes;
 /// Longer lines do not fit in the L2 cache. Beyond 2^28 points they are still faster than passes over all
 /// points, whose tables are as long as the signal and take minutes.
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 14, kMaxLongSide = std::int64_t{1} << 20;
-constexpr std::int64_t kLargestPrime = 13;
+/// Larger prime factors are worth it where passes over all points would not fit in a cache.
+constexpr std::int64_t kLargestPrime = 13, kLargestPrimeOfLong = 61, kLongLine = std::int64_t{1} << 18;
 
 /// The largest divisor up to the square root if both factors are usable, otherwise 0.
 std::int64_t split(std::int64_t n) {
-  if (n < kMinPoints || n > kMaxLongSide * kMaxLongSide || !is_smooth(n, kLargestPrime)) return 0;
+  if (n < kMinPoints || n > kMaxLongSide * kMaxLongSide) return 0;
+  const bool smooth = is_smooth(n, kLargestPrime);
+  if (!smooth && (n < kLongLine || !is_smooth(n, kLargestPrimeOfLong))) return 0;
   auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
   while (n % side != 0) --side;
-  return side >= kMinSide && n / side <= (n > kMaxSide * kMaxSide ? kMaxLongSide : kMaxSide) ? side : 0;
+  const bool long_side = n > kMaxSide * kMaxSide || !smooth;
+  return side >= kMinSide && n / side <= (long_side ? kMaxLongSide : kMaxSide) ? side : 0;
 }
 
 /// Buffers and planes begin at different page offsets; otherwise they would compete for the same sets of the

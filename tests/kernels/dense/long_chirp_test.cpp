@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests long lines of lengths with large primes against direct sums in double at drawn frequencies.
+// Tests long lines of odd lengths, and of lengths with large primes, against direct sums in double at drawn
+// frequencies.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -71,6 +72,17 @@ TYPED_TEST(LongChirpTest, LinesEqualSumsAtDrawnFrequencies) {
   const ComplexSignal drawn = random_signal(65539, 5);
   this->check(as_samples<std::complex<TypeParam>>(drawn), 3);
   this->check(as_samples<TypeParam>(drawn), 3);
+}
+
+/// Two passes over lines with primes from 17 to 61, and over real lines of odd length.
+TYPED_TEST(LongChirpTest, MediumPrimesAndOddLengths) {
+  for (const std::int64_t n : {17 << 14, 61 << 13, 43 * 47 * 200, 31 * 31 * 31 * 31, 1594323, 1953125}) {
+    const ComplexSignal drawn = random_signal(static_cast<std::size_t>(n), static_cast<unsigned>(n));
+    for (const int threads : {1, 2}) {
+      this->check(as_samples<std::complex<TypeParam>>(drawn), threads);
+      this->check(as_samples<TypeParam>(drawn), threads);
+    }
+  }
 }
 
 TYPED_TEST(LongChirpTest, EveryElementTypeAndNumberOfThreads) {
