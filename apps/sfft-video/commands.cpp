@@ -46,6 +46,14 @@ int exit_code(video::RunStatus worst) noexcept {
   }
 }
 
+std::pair<video::RunStatus, std::string> unread_status(bool stopped) {
+  auto told = video::thrown_status();
+  if (told.first == video::RunStatus::failed) throw;
+  if (told.first == video::RunStatus::input_damaged && stopped)
+    return {video::RunStatus::interrupted, "interrupted before the first frame"};
+  return told;
+}
+
 int exit_code(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::file_unreadable:

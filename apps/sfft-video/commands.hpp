@@ -6,6 +6,7 @@
 #include <atomic>
 #include <iosfwd>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "video/guard/watch.hpp"
@@ -30,6 +31,9 @@ enum ExitCode : int {
 int exit_code(ErrorCode code) noexcept;
 /// The exit code of a command whose inputs have this worst status.
 int exit_code(video::RunStatus worst) noexcept;
+/// Call it in a catch block: returns the status and message of an input of which nothing was read, because it
+/// did not open, or because memory or threads ran out. A report is still written then. Rethrows other errors.
+std::pair<video::RunStatus, std::string> unread_status(bool stopped);
 
 /// --backend, --device and --devices.
 struct DeviceChoice {

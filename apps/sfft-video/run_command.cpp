@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
+#include <tuple>
 
 #include "inputs.hpp"
 #include "outputs.hpp"
@@ -47,9 +49,10 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
     report = video::run(
         *source, command.options, outputs.spectra(),
         [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
-  } catch (const video::InputError& error) {  // the input did not open, but a report is still written
-    report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
-    report.message = stop ? "interrupted before the first frame" : error.what();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {
+    std::tie(report.status, report.message) = unread_status(stop);
     report.input.path = video::masked_url(input);
   }
   outputs.save_all(report);

@@ -139,7 +139,9 @@ int run_shard(const RunCommand& command, const std::vector<std::string>& inputs,
       one.keep_json = true;
       RunOutcome outcome = run_recording(std::move(one), stop);
       worst = std::max(worst, outcome.code);
-      if (outcome.status != video::RunStatus::interrupted)
+      // Another run may have more memory.
+      if (outcome.status != video::RunStatus::interrupted &&
+          outcome.status != video::RunStatus::out_of_resources)
         file.add({i, video::masked_url(inputs[i]), stamp, outcome.code, outcome.status, outcome.message,
                   outcome.json});
     }

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "inputs.hpp"
 #include "kernels/runtime/host_resources.hpp"
@@ -116,7 +117,7 @@ class TriageRun {
 
  private:
   /// If a further thread cannot be started, the running threads read all files. If the first thread cannot be
-  /// started, this is an error.
+  /// started, the first file says why, and none is read.
   void start(video::ThreadGroup& threads, bool first) {
     {
       const std::lock_guard lock(mutex_);
@@ -127,7 +128,7 @@ class TriageRun {
     } catch (const std::exception&) {
       const std::lock_guard lock(mutex_);
       --running_;
-      if (first) throw;
+      if (first) std::tie(files_[0].status, files_[0].message) = video::thrown_status();
     }
   }
 

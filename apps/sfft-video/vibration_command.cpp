@@ -2,6 +2,9 @@
 // sfft-video vibration: opens its outputs first, then reads, analyses, and saves each output independently.
 #include <fmt/format.h>
 
+#include <exception>
+#include <tuple>
+
 #include "outputs.hpp"
 #include "progress.hpp"
 #include "streams.hpp"
@@ -43,9 +46,10 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
     series = video::follow(
         *source, options, [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); },
         stop);
-  } catch (const video::InputError& error) {  // the input did not open, but a report is still written
-    series.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
-    series.message = stop ? "interrupted before the first frame" : error.what();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {
+    std::tie(series.status, series.message) = unread_status(stop);
     series.input.path = video::masked_url(command.input);
   }
   const video::VibrationReport report = video::analyse(series, options);

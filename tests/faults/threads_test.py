@@ -4,6 +4,7 @@
 and says what the thread was for. Standard library only."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,9 +45,10 @@ class Threads(unittest.TestCase):
                 self.assertIn(done.returncode, (0, 1), done.stderr)
                 if done.returncode == 1:
                     self.assertRegex(done.stderr, "thread creation failed for (the decoder|an input|the clock of an input|reading a recording): ")
-                if os.path.exists(report):
-                    with open(report, encoding="utf-8") as file:
-                        self.assertEqual("out_of_resources" in json.dumps(json.load(file)), done.returncode == 1)
+                with open(report, encoding="utf-8") as file:
+                    told = json.dumps(json.load(file))
+                self.assertEqual("out_of_resources" in told, done.returncode == 1)
+                self.assertEqual("thread creation failed for" in told, done.returncode == 1)
         self.assertEqual((codes[0], codes[-1]), (1, 0))
         self.assertEqual(codes, sorted(codes, reverse=True), "more threads are no worse")
 
@@ -56,7 +58,11 @@ class Threads(unittest.TestCase):
             self.check(film, *command)
 
     def test_several_inputs(self):
-        self.check(self.path("film.y4m"), "guard", self.path("film.y4m"))
+        film = self.path("film.y4m")
+        another = self.path("another.y4m")
+        shutil.copy(film, another)
+        for command in (["run", another, "--k", "20"], ["guard", another], ["triage", another]):
+            self.check(film, *command)
 
     @unittest.skipIf(not HAS_FFMPEG, "this build has no FFmpeg")
     def test_decoders_of_recordings(self):
