@@ -162,6 +162,22 @@ TEST(GuardRatesTest, AStopIsTheSameAtEveryRate) {
   }
 }
 
+TEST(GuardRatesTest, ADarkPictureThatAnEncoderRepeatsIsNotFrozen) {
+  const Picture scene = Panorama(2).view(0);
+  for (const double fps : {5.0, 12.5, 30.0, 60.0}) {
+    Stream stream;
+    std::vector<std::uint8_t> night(kWidth * kHeight, 3);
+    std::fill_n(night.begin() + 20 * kWidth, 8 * kWidth, std::uint8_t{90});  // a caption
+    for (int i = 0; i < 10 * fps; ++i) {
+      const double t = i / fps;
+      stream.push(t >= 6 && t < 8 ? night : stream.exposed(scene), t);
+    }
+    // A cap on the lens looks the same.
+    std::erase_if(stream.events, [](const Event& e) { return e.kind == EventKind::covered; });
+    expect_only(stream, EventKind::dark, 6, 8, fps);
+  }
+}
+
 TEST(GuardRatesTest, TwoPicturesInTurnAndALoopAreFrozen) {
   const Picture scene = Panorama(3).view(0);
   constexpr double kFps = 15;

@@ -254,6 +254,24 @@ TEST(FreezeDetectorTest, DatesRepeatsByTheFirst) {
   EXPECT_EQ(detector.frames(), repeats + 1);
 }
 
+TEST(FreezeDetectorTest, AnEmptyPictureThatRepeatsIsNotFrozen) {
+  std::mt19937 random(7);
+  FreezeDetector detector(1);
+  for (int i = 0; i < 40; ++i) EXPECT_LT(frozen(detector, street(random)), 1);
+  Observation empty;
+  empty.spread = 0.05;
+  empty.repeats = true;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(detector.judge(empty, 1, true), 0) << i;
+  for (int i = 0; i < 5; ++i) EXPECT_LT(frozen(detector, street(random)), 1);
+  // A stop is found as soon after it as before it.
+  int repeats = 1;
+  while (frozen(detector, {}) <= 1 && repeats < 20) ++repeats;
+  EXPECT_EQ(repeats, 8);
+  EXPECT_EQ(detector.frames(), repeats + 1);
+  EXPECT_EQ(detector.judge(empty, 1, true), 0) << "a frozen picture that goes dark is over";
+  EXPECT_EQ(detector.frames(), 1);
+}
+
 TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
   Stillness stillness;
   // An encoder skips most of a quiet picture, but not always and not everywhere.

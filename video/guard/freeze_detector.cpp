@@ -41,7 +41,13 @@ constexpr double kSoft = 0.8;
 
 }  // namespace
 
-double FreezeDetector::judge(const Observation& seen, double usual_detail) {
+double FreezeDetector::judge(const Observation& seen, double usual_detail, bool empty) {
+  if (empty) {
+    // An encoder repeats such pictures even if the camera is live, so they say nothing about noise either.
+    repeats_ = 0;
+    ++frames_;
+    return frozen_ ? remain(seen, 0, true) : 0;
+  }
   // Noise depends on the light.
   if (std::abs(seen.brightening) > kOtherLight) {
     stillness_ = {};

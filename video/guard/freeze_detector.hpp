@@ -17,7 +17,8 @@ class FreezeDetector {
       : sensitivity_(sensitivity), thresholds_(thresholds) {}
 
   /// Returns a strength that is 1 at the threshold. `usual_detail`: usual value of Observation::detail.
-  double judge(const Observation& seen, double usual_detail);
+  /// `empty`: the picture is dark or white and shows nothing of the scene, so that nothing can stand still.
+  double judge(const Observation& seen, double usual_detail, bool empty = false);
   /// Frames since the picture froze, or since it began to move again, including the latest.
   std::int64_t frames() const noexcept { return frames_; }
   /// Whether earlier pictures return in order: a replay instead of the live picture.

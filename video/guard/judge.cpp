@@ -447,16 +447,17 @@ Findings Judge::judge(const Observation& seen) {
   interval_s_ = seen.interval_s;
   Findings findings;
   const auto at = [&](EventKind kind) -> Finding& { return findings[static_cast<std::size_t>(kind)]; };
-  at(EventKind::frozen).strength = freeze_.judge(seen, detail_.level());
-  at(EventKind::flicker).strength =
-      flicker_.add(seen.brightening, interval_s_) / (limits_.flicker / options_.sensitivity);
   const bool no_structure = seen.changed > 0.5 || seen.gain < kNoLight || seen.richness < kNoLight * kNoLight;
-  if (seen.level < limits_.dark_level && seen.dark > 0.9 && no_structure)
-    at(EventKind::dark).strength =
-        std::min(3.0, seen.dark / 0.9 * limits_.dark_level / std::max(0.01, seen.level));
+  const bool dark = seen.level < limits_.dark_level && seen.dark > 0.9 && no_structure;
   // The scene may be present with hardly any contrast.
   const bool faint = seen.bright > kAllWhite && seen.detail * seen.gain < kNoLight;
   const bool white = seen.bright > limits_.white && (no_structure || faint);
+  at(EventKind::frozen).strength = freeze_.judge(seen, detail_.level(), dark || white);
+  at(EventKind::flicker).strength =
+      flicker_.add(seen.brightening, interval_s_) / (limits_.flicker / options_.sensitivity);
+  if (dark)
+    at(EventKind::dark).strength =
+        std::min(3.0, seen.dark / 0.9 * limits_.dark_level / std::max(0.01, seen.level));
   white_ = white ? white_ + 1 : 0;
   since_dim_ = seen.bright < 0.5 * limits_.white ? 0 : since_dim_ + 1;
   // Headlights approach gradually; a picture that turns white at once has another cause.
