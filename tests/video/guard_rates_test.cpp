@@ -197,6 +197,32 @@ TEST(GuardRatesTest, TwoPicturesInTurnAndALoopAreFrozen) {
   }
 }
 
+TEST(GuardRatesTest, ALoopOfAnyNumberOfFramesIsFrozen) {
+  const Picture scene = Panorama(3).view(0);
+  // Frames are skipped at these rates, and a loop's period need not be a whole number of judged frames. The
+  // last rate varies.
+  for (const double fps : {50.0, 60.0, 100.0, 25.0}) {
+    Stream stream;
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> factor(0.5, 1.6);
+    std::vector<std::vector<std::uint8_t>> shown;
+    std::size_t period = 0;
+    double from = 0;
+    for (double t = 0; t < 13; t += fps == 25 ? factor(random) / fps : 1 / fps) {
+      Picture picture = scene;
+      fill(picture, static_cast<int>(15 * t) - 20, static_cast<int>(15 * t), 200);  // a person walks by
+      const bool again = t >= 8 && t < 11;
+      if (again && period == 0) {
+        from = t;
+        period = (shown.size() / 3) | 1;
+      }
+      shown.push_back(again ? shown[shown.size() - period] : stream.exposed(picture));
+      stream.push(shown.back(), t);
+    }
+    expect_only(stream, EventKind::frozen, from, 11, fps);
+  }
+}
+
 TEST(GuardRatesTest, APaddedStreamIsNotFrozenUntilItStops) {
   const Picture scene = Panorama(4).view(0);
   for (const double fps : {1.0, 5.0}) {

@@ -67,9 +67,8 @@ std::string describe(EventKind kind, const Observation& seen, const Finding& fin
     case EventKind::defocused:
       return fmt::format("{:.0f} % of the fine detail is left", 100 * std::max(0.0, seen.sharpness));
     case EventKind::frozen:
-      if (seen.period > 0 && seen.returning > 0)
-        return fmt::format("pictures of the last {:.1f} s return",
-                           seen.interval_s * static_cast<double>(seen.period));
+      if (seen.period_s > 0 && seen.returning > 0)
+        return fmt::format("pictures of the last {:.1f} s return", seen.period_s);
       return "the picture stands still";
     case EventKind::dark:
     case EventKind::blinded:
@@ -106,6 +105,7 @@ Guard::Guard(const Guard& other)
       conditions_(other.conditions_),
       open_(other.open_),
       pace_(other.pace_),
+      pixels_(other.pixels_),
       padding_(other.padding_),
       interval_s_(other.interval_s_),
       judged_(other.judged_),
@@ -174,7 +174,8 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
   made_up_ = made_up ? made_up_ + 1 : 0;
   interval_s_ = pace_.interval();
   const bool padded = padding_.padded();
-  const bool wanted = padding_.due(region_of(frame), seconds);
+  read_pixels(region_of(frame), pixels_);
+  const bool wanted = padding_.due(pixels_, seconds);
   if (!padded && padding_.padded() && seconds - moments_.front().seconds < kEarly_s) {
     restart(seconds);
     start(frame);
@@ -194,6 +195,8 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
       learn(region);
     }
     ++judged_;
+  } else if (wanted && replay_) {
+    replay_->keep(pixels_, seconds);
   }
   ++frames_;
   return latest_;
@@ -228,11 +231,11 @@ void Guard::watch(const SignalView& region, bool doubtful) {
   latest_.seen = observer_->observe(region);
   latest_.seen->frame = frames_;
   latest_.seen->interval_s = pace_.interval();
-  replay_->add(region, pace_.interval(), options_.thresholds.replay_s,
+  replay_->add(pixels_, moments_.back().seconds, pace_.interval(), options_.thresholds.replay_s,
                conditions_[static_cast<std::size_t>(EventKind::frozen)].active());
   latest_.seen->returning = replay_->strength();
   latest_.seen->returned_frames = replay_->frames();
-  latest_.seen->period = replay_->period();
+  latest_.seen->period_s = replay_->period_s();
   latest_.findings = judge_->judge(*latest_.seen);
   since_jump_ = std::abs(latest_.seen->brightening) > kSwitched ? 0 : since_jump_ + 1;
   const bool relit = latest_.seen->relighting > kRelit || latest_.seen->uneven > kUneven;

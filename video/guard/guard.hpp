@@ -138,6 +138,7 @@ class Guard {
   std::array<Hysteresis, kEventKinds> conditions_;
   std::vector<Event> open_;
   Pace pace_;
+  SparsePicture pixels_{};  ///< of the latest frame
   Padding padding_;
   double interval_s_ = 0.04;    ///< usual interval before the latest frame
   std::int64_t judged_ = 0;     ///< frames judged so far

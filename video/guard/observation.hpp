@@ -43,8 +43,9 @@ struct Observation {
   double change = 0;    ///< root mean square change of the coefficients since the previous frame, grey levels
   TileActivity activity{};  ///< activity of the pixels of each tile
   bool repeats = false;     ///< no coefficient differs from the previous frame's
-  double returning = 0;     ///< Replay::strength(), frames() and period()
-  std::int64_t returned_frames = 0, period = 0;
+  double returning = 0;     ///< Replay::strength(), frames() and period_s()
+  std::int64_t returned_frames = 0;
+  double period_s = 0;
   std::array<double, kRings> rings{};  ///< amplitude of each ring relative to the reference's, over the gain
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "kernels/base/math/quantiles.hpp"
 
@@ -28,18 +27,17 @@ constexpr double kMaxInterval_s = 0.35;
 
 }  // namespace
 
-double Padding::change_to(const SignalView& frame) {
-  std::swap(pixels_, before_);
-  read_pixels(frame, pixels_);
+double Padding::change_to(const SparsePicture& pixels) {
   std::array<double, kTiles> changes{};
   for (std::size_t t = 0; t < kTiles; ++t) {
     std::int64_t squares = 0;
     for (std::size_t i = t * kPixelsPerTile; i < (t + 1) * kPixelsPerTile; ++i) {
-      const std::int64_t change = static_cast<std::int64_t>(pixels_[i]) - before_[i];
+      const std::int64_t change = static_cast<std::int64_t>(pixels[i]) - before_[i];
       squares += change * change;
     }
     changes[t] = static_cast<double>(squares);
   }
+  before_ = pixels;
   return detail::median_in_place(changes);
 }
 
@@ -59,8 +57,8 @@ void Padding::note_new(double seconds) {
   if (regular >= kRegularIntervals) every_ = usual;
 }
 
-bool Padding::due(const SignalView& frame, double seconds) {
-  const double change = change_to(frame);
+bool Padding::due(const SparsePicture& pixels, double seconds) {
+  const double change = change_to(pixels);
   ++since_new_;
   ++since_due_;
   if (first_) {  // there was no frame before

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 
-#include "sfft/types.hpp"
 #include "video/guard/pixel_rows.hpp"
 
 namespace sfft::video {
@@ -14,17 +13,17 @@ namespace sfft::video {
 /// changed it slightly.
 class Padding {
  public:
-  /// Takes the next frame. Whether it shows a new picture, or a new one is overdue; in streams that are not
-  /// padded, every frame is due.
-  bool due(const SignalView& frame, double seconds);
+  /// Takes the pixels of the next frame. Whether it shows a new picture, or a new one is overdue; in streams
+  /// that are not padded, every frame is due.
+  bool due(const SparsePicture& pixels, double seconds);
   bool padded() const noexcept { return every_ > 1; }
 
  private:
   /// Median over the tiles of the sum of squared changes since the previous frame.
-  double change_to(const SignalView& frame);
+  double change_to(const SparsePicture& pixels);
   void note_new(double seconds);
 
-  SparsePicture pixels_{}, before_{};
+  SparsePicture before_{};
   bool first_ = true;
   double usual_ = 0;                   ///< change that new pictures bring
   int every_ = 1;                      ///< frames per picture

@@ -6,9 +6,8 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
-#include <vector>
+#include <deque>
 
-#include "sfft/types.hpp"
 #include "video/guard/pixel_rows.hpp"
 
 namespace sfft::video {
@@ -22,32 +21,37 @@ class Replay {
   /// `full`: the largest value that samples take.
   explicit Replay(double full) : unit_(full / 255) {}
 
-  /// Takes the next frame. `interval_s`: usual time between frames. `min_s`: how long pictures have to
-  /// return. `hold`: do not learn noise from this frame.
-  void add(const SignalView& frame, double interval_s, double min_s, bool hold);
+  /// Takes the pixels of the next frame that is judged. `interval_s`: usual time between such frames.
+  /// `min_s`: how long pictures have to return. `hold`: do not learn noise from this frame.
+  void add(const SparsePicture& pixels, double seconds, double interval_s, double min_s, bool hold);
+  /// Takes those of a frame that is not judged, because frames come too fast. Later ones may be copies of it:
+  /// a loop's period is a whole number of frames, but not of judged ones.
+  void keep(const SparsePicture& pixels, double seconds);
   /// Number of successive frames that have returned, over the number that makes an event; 0 if none has.
   double strength() const noexcept { return strength_; }
-  /// Frames since pictures began to return, or since they ceased to, including the latest.
+  /// Judged frames since pictures began to return, or since they ceased to, including the latest.
   std::int64_t frames() const noexcept { return run_ > 0 ? run_ + misses_ : misses_; }
-  /// Number of frames after which pictures return; 0 if they do not.
-  std::int64_t period() const noexcept { return lag_; }
+  /// Seconds after which pictures return; 0 if they do not.
+  double period_s() const noexcept { return period_s_; }
 
  private:
-  /// Longest period that is found.
-  static constexpr double kLongest_s = 20;
-  static constexpr std::int64_t kMaxFrames = 640;
-
+  struct Kept {
+    SparsePicture pixels{};
+    double seconds = 0;
+  };
   struct Difference {
     double variance = 0;  ///< in units of (full range / 255)²
     bool equal = true;
   };
 
-  void read(const SignalView& frame);
-  const SparsePicture& before(std::int64_t lag) const noexcept;
-  /// Difference of a tile between the frame `ago` frames before the latest one and the frame `lag` frames
-  /// before that.
-  Difference difference(std::size_t tile, std::int64_t lag, std::int64_t ago = 0) const noexcept;
-  /// Whether the frame `ago` frames before the latest one is a copy of the one `lag` frames before that.
+  /// Kept frames since the judged frame `ago` judged frames before the latest.
+  std::int64_t since(std::int64_t ago) const noexcept;
+  /// Difference of a tile between the frames that were taken `now` and `then` frames before the latest.
+  Difference difference(std::size_t tile, std::int64_t now, std::int64_t then) const noexcept;
+  /// Whether `lag` frames before the judged frame `ago` judged frames before the latest, and before the
+  /// judged frame before that one, frames are kept.
+  bool reaches(std::int64_t lag, std::int64_t ago) const noexcept;
+  /// Whether that frame is a copy of the one `lag` kept frames before it.
   bool returns(std::int64_t lag, std::int64_t ago = 0) const noexcept;
   /// The same by motion alone: what moves in either frame has to move in both.
   bool motion_returns(std::int64_t lag, std::int64_t ago) const noexcept;
@@ -59,16 +63,20 @@ class Replay {
   void find_period(double interval_s, int moving) noexcept;
 
   double unit_;
-  std::vector<SparsePicture> kept_;
-  std::int64_t frames_ = 0;
-  std::int64_t longest_ = 0;  ///< longest lag in frames, at the present rate
-  std::int64_t lag_ = 0, run_ = 0, misses_ = 0;
-  std::int64_t changing_frames_ = 0;  ///< frames of the run that are not copies of the previous one
-  bool by_motion_ = false;            ///< the replay was recognised by motion alone
-  std::int64_t moving_frames_ = 0;    ///< frames of the run in which something moves
-  std::int64_t often_ = 0;            ///< those of them that were also seen at other times
-  std::bitset<kTiles> moved_;         ///< tiles in which something has moved
-  std::int64_t latest_change_ = 0;    ///< latest frame in which at least half of the tiles changed
+  std::deque<Kept> kept_;              ///< all frames of the longest period, judged or not
+  std::deque<std::int64_t> judged_;    ///< numbers of the judged ones among them
+  std::int64_t taken_ = 0;             ///< frames that were kept so far
+  std::int64_t frames_ = 0;            ///< frames that were judged so far
+  std::int64_t lag_ = 0;               ///< in kept frames
+  std::int64_t period_ = 0;            ///< the same in judged frames
+  double period_s_ = 0;                ///< the same in seconds
+  std::int64_t run_ = 0, misses_ = 0;  ///< judged frames
+  std::int64_t changing_frames_ = 0;   ///< frames of the run that are not copies of the previous one
+  bool by_motion_ = false;             ///< the replay was recognised by motion alone
+  std::int64_t moving_frames_ = 0;     ///< frames of the run in which something moves
+  std::int64_t often_ = 0;             ///< those of them that were also seen at other times
+  std::bitset<kTiles> moved_;          ///< tiles in which something has moved
+  std::int64_t latest_change_ = 0;     ///< latest frame in which at least half of the tiles changed
   double strength_ = 0;
   std::array<double, kTiles> mean_{}, usual_{};  ///< noise: running mean, and its minimum with slow decay
   std::int64_t learned_ = 0;
