@@ -223,6 +223,29 @@ TEST(GuardRatesTest, ALoopOfAnyNumberOfFramesIsFrozen) {
   }
 }
 
+TEST(GuardRatesTest, HeadlightsDoNotBlindAtALowRate) {
+  const Picture scene = Panorama(2).view(0);
+  for (const double fps : {5.0, 8.0, 10.0, 25.0}) {
+    for (const double until : {6.7, 9.0}) {
+      Stream stream;
+      for (int i = 0; i < 12 * fps; ++i) {
+        const double t = i / fps;
+        Picture picture = scene;
+        // They approach and leave within 0.2 s.
+        const double way = std::clamp(std::min(t - 6.03, until - t) / 0.2, 0.0, 1.0);
+        fill(picture, 0, static_cast<int>(0.8 * kWidth * way), 255);
+        stream.push(stream.exposed(picture), t);
+      }
+      std::erase_if(stream.events, [](const Event& e) { return e.kind == EventKind::covered; });
+      if (until > 7) {
+        expect_only(stream, EventKind::blinded, 6.18, until - 0.15, fps);
+      } else {
+        EXPECT_EQ(stream.alarms(), "") << fps;
+      }
+    }
+  }
+}
+
 TEST(GuardRatesTest, APaddedStreamIsNotFrozenUntilItStops) {
   const Picture scene = Panorama(4).view(0);
   for (const double fps : {1.0, 5.0}) {

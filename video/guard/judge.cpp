@@ -46,6 +46,8 @@ constexpr double kLostAlone = 0.4;
 constexpr double kLostEverywhere = 0.7;
 constexpr double kSoftEverywhere = 0.8;
 constexpr double kLostHalf = 0.5;
+/// At intervals above this, in seconds, headlights may approach between two frames.
+constexpr double kGlareBetween_s = 0.09;
 /// Once hidden, much of the scene counts as hidden down to this part of the threshold.
 constexpr double kReleased = 0.7;
 /// Upper limits of the adaptive thresholds, as multiples of their minimum. Even in an unsteady scene they
@@ -460,8 +462,9 @@ Findings Judge::judge(const Observation& seen) {
         std::min(3.0, seen.dark / 0.9 * limits_.dark_level / std::max(0.01, seen.level));
   white_ = white ? white_ + 1 : 0;
   since_dim_ = seen.bright < 0.5 * limits_.white ? 0 : since_dim_ + 1;
-  // Headlights approach gradually; a picture that turns white at once has another cause.
-  if (white_ == 1) glare_ = since_dim_ > frames(limits_.sudden_s);
+  // Headlights approach gradually; a picture that turns white at once has another cause. At low rates, both
+  // look the same.
+  if (white_ == 1) glare_ = since_dim_ > frames(limits_.sudden_s) || interval_s_ > kGlareBetween_s;
   if (white)
     at(EventKind::blinded).strength =
         !glare_ || white_ > frames(limits_.glare_s) ? seen.bright / limits_.white : kNotYet;
