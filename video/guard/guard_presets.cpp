@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/base/math/quantiles.hpp"
 #include "video/guard/guard.hpp"
 
 namespace sfft::video {
@@ -32,8 +33,7 @@ constexpr std::array kWithheld{EventKind::moved, EventKind::covered, EventKind::
 
 double median_activity(const TileActivity& activity) {
   TileActivity sorted = activity;
-  std::ranges::nth_element(sorted, sorted.begin() + kTiles / 2);
-  return sorted[kTiles / 2];
+  return detail::median_in_place(sorted);
 }
 
 }  // namespace

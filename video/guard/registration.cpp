@@ -11,6 +11,7 @@
 #include <functional>
 #include <utility>
 
+#include "kernels/base/math/quantiles.hpp"
 #include "video/guard/least_squares.hpp"
 
 namespace sfft::video {
@@ -53,12 +54,6 @@ constexpr int kTurns = 6;
 constexpr std::size_t kPeaks = 6;
 /// Minimum spread of a small picture's residuals, in grey levels.
 constexpr double kMinSpread = 0.05;
-
-float median_of(std::vector<float>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Where a parabola through three neighbours peaks, in (-1/2, 1/2).
 double peak_offset(float before, float at, float after) {
@@ -126,7 +121,7 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
     }
     std::vector<float>& sorted = surface_;
     sorted = residuals_;
-    step.spread = std::max(kMinSpread, 1.4826 * static_cast<double>(median_of(sorted)));
+    step.spread = std::max(kMinSpread, 1.4826 * static_cast<double>(detail::median_in_place(sorted)));
     equations = {};
     const double limit = kTukey * step.spread;
     double inside = 0;

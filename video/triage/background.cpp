@@ -326,11 +326,7 @@ float Background::weather_of(std::span<const Pair> pairs) const {
   }
   if (pairs.empty()) return 0;
   std::vector<float> usual;
-  for (std::vector<float>& values : max) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    usual.push_back(*middle);
-  }
+  for (std::vector<float>& values : max) usual.push_back(detail::median_in_place(values));
   const auto at =
       usual.begin() + static_cast<std::ptrdiff_t>(kWeatherParts * static_cast<double>(usual.size()));
   std::ranges::nth_element(usual, at);

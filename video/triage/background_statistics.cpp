@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/base/math/quantiles.hpp"
 #include "video/triage/light.hpp"
 
 #if defined(__x86_64__)
@@ -120,9 +121,8 @@ void EigenBackground::remove(std::span<float> deviation) const {
     }
     sizes.resize(left.size());
     std::ranges::transform(left, sizes.begin(), [](float off) { return std::abs(off); });
-    const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
-    std::ranges::nth_element(sizes, middle);
-    const double scale = std::max(kMinScale, kMedianToScale * static_cast<double>(*middle));
+    const double scale =
+        std::max(kMinScale, kMedianToScale * static_cast<double>(detail::median_in_place(sizes)));
     const auto per_reach = static_cast<float>(1 / (kTukey * scale));
     std::array<std::array<Four, kMaxComponents + 1>, kMaxComponents> sums{};
     for (std::size_t i = 0, at = 0; i + kFour <= points; i += step, at += kFour) {
