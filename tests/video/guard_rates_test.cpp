@@ -305,6 +305,36 @@ TEST(GuardRatesTest, APaddedStreamIsJudgedByItsPictures) {
   }
 }
 
+TEST(GuardRatesTest, ALoopOfPicturesFromBeforeTheGuardHasLearned) {
+  // A padded stream is learned again after its first seconds; the loop begins with pictures from then.
+  const Picture scene = Panorama(4).view(0);
+  Stream stream;
+  push_padded(stream, 5, 30, 16, [&](const std::vector<std::vector<std::uint8_t>>& taken, double t) {
+    Picture picture = scene;
+    fill(picture, static_cast<int>(11 * t) - 20, static_cast<int>(11 * t), 200);  // a person walks by
+    const bool again = taken.size() >= 35 && taken.size() < 60;
+    return again ? taken[taken.size() - 22] : stream.exposed(picture);
+  });
+  expect_only(stream, EventKind::frozen, 7, 12, 5);
+}
+
+TEST(GuardRatesTest, ACoverHasToStayAsLongIfTheRateChanges) {
+  const Picture scene = Panorama(4).view(0);
+  for (const double until : {7.6, 9.0}) {
+    Stream stream;
+    for (double t = 0; t < 11; t += t < 7 - 1e-9 ? 0.2 : 1 / 30.0) {
+      Picture picture = scene;
+      if (t < until) fill(picture, 0, static_cast<int>(0.85 * kWidth * std::clamp(t - 6, 0.0, 1.0)), 70);
+      stream.push(stream.exposed(picture), t);
+    }
+    if (until < 8) {
+      EXPECT_EQ(stream.alarms(), "") << "it was there for 0.8 s";
+    } else {
+      expect_only(stream, EventKind::covered, 6.8, until, 5);
+    }
+  }
+}
+
 TEST(GuardRatesTest, ACoverWithoutNoiseIsNoReplay) {
   const Picture scene = Panorama(5).view(0);
   Stream stream;

@@ -191,8 +191,10 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
     const SignalView region = region_of(frame);
     if (observer_) {
       watch(region, doubtful);
-    } else if (!doubtful) {
-      learn(region);
+    } else {
+      if (!replay_) replay_.emplace(full_);
+      replay_->keep(pixels_, seconds);
+      if (!doubtful) learn(region);
     }
     ++judged_;
   } else if (wanted && replay_) {
@@ -223,7 +225,6 @@ void Guard::learn(const SignalView& region) {
                  0.35 * std::hypot(static_cast<double>(region_.width), static_cast<double>(region_.height)));
   quiet_ = 0;
   check_.emplace(full_);
-  if (!replay_) replay_.emplace(full_);
   denied_ = 0;
 }
 
@@ -231,6 +232,7 @@ void Guard::watch(const SignalView& region, bool doubtful) {
   latest_.seen = observer_->observe(region);
   latest_.seen->frame = frames_;
   latest_.seen->interval_s = pace_.interval();
+  latest_.seen->elapsed_s = pace_.elapsed();
   replay_->add(pixels_, moments_.back().seconds, pace_.interval(), options_.thresholds.replay_s,
                conditions_[static_cast<std::size_t>(EventKind::frozen)].active());
   latest_.seen->returning = replay_->strength();

@@ -377,16 +377,17 @@ double Judge::covered(const Observation& seen) {
   const double struck = objects_moved(seen) ? 0 : seen.struck;
   const double passing = seen.changed / limit(limits_.hidden, kMaxCovered, changed_);
   hidden_ = passing > 1 ? hidden_ + 1 : 0;
+  hidden_s_ = hidden_ == 0 ? 0 : hidden_ == 1 ? interval_s_ : hidden_s_ + seen.elapsed_s;
   // A person who passes close to the camera is gone within a second; a hand or a cloth in front of the lens
   // is not.
-  const bool stays = hidden_ > frames(limits_.passing_s) || struck > kHalfStill * limits_.covered;
+  const bool stays = longer(hidden_s_, limits_.passing_s) || struck > kHalfStill * limits_.covered;
   const double moving = stays ? passing : std::min(passing, kNotYet);
   const double strength = std::max(struck / limit(limits_.covered, kMaxCovered, still_), moving);
   // In front of a plain scene a plain cover changes little, except that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
 
-double Judge::lasting_cover(double strength, double changed) {
+double Judge::lasting_cover(double strength, double changed, double elapsed_s) {
   const double more = changed - changed_before_;
   changed_before_ = changed;
   // The longer the interval, the more can come gradually between two frames.
@@ -404,7 +405,8 @@ double Judge::lasting_cover(double strength, double changed) {
   // What comes at once behind something that passes counts as well.
   if (passing_ && more > at_once && !grows) covering_ = std::min(covering_, 1);
   if (covering_ == 1) passing_ = since_sudden_ > frames(limits_.sudden_s);
-  passing_ = passing_ && covering_ > 0 && covering_ <= frames(limits_.leaving_s);
+  covering_s_ = covering_ == 0 ? 0 : covering_ == 1 ? interval_s_ : covering_s_ + elapsed_s;
+  passing_ = passing_ && covering_ > 0 && !longer(covering_s_, limits_.leaving_s);
   return passing_ ? std::min(strength, kNotYet) : strength;
 }
 
@@ -481,7 +483,7 @@ Findings Judge::judge(const Observation& seen) {
     const auto max = static_cast<std::size_t>(frames(limits_.drift_s));
     while (places_.size() > max) places_.pop_front();
   }
-  at(EventKind::covered).strength = lasting_cover(white ? 0 : covered(seen), seen.changed);
+  at(EventKind::covered).strength = lasting_cover(white ? 0 : covered(seen), seen.changed, seen.elapsed_s);
   at(EventKind::defocused).strength = defocused(seen);
   // A change of light does not hide most landmarks.
   const bool hidden = !seen.landmarks.located && seen.landmarks.count >= kFewLandmarks &&

@@ -97,6 +97,8 @@ class Judge {
  private:
   /// Number of frames in this time at the present rate, but at least `min`.
   int frames(double seconds, int min = 1) const noexcept { return frames_in(seconds, interval_s_, min); }
+  /// Whether `lasts` is longer than `seconds`, by half a frame at least.
+  bool longer(double lasts, double seconds) const noexcept { return lasts > seconds + 0.5 * interval_s_; }
   /// A threshold of the usual value plus several times its spread. It is at least `min`, divided by the
   /// sensitivity, and at most `max` times that.
   double limit(double min, double max, const Usual& usual) const;
@@ -121,7 +123,7 @@ class Judge {
   double covered(const Observation& seen);
   /// Holds back a cover that came gradually, such as a lorry or a person who looks into the camera, until it
   /// has stayed.
-  double lasting_cover(double strength, double changed);
+  double lasting_cover(double strength, double changed, double elapsed_s);
   double defocused(const Observation& seen) const;
 
   JudgeOptions options_;
@@ -150,6 +152,9 @@ class Judge {
   double changed_before_ = 0;  ///< Observation::changed in the previous frame
   double more_before_ = 0;     ///< its growth in the previous frame
   int hidden_ = 0;             ///< successive frames in which much is hidden when moving objects count
+  /// The same in seconds: the rate may change meanwhile, as that of a padded stream whose cover hardly
+  /// changes.
+  double covering_s_ = 0, hidden_s_ = 0;
   Flicker flicker_;
 };
 

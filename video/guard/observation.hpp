@@ -19,6 +19,7 @@ inline constexpr double kAllWhite = 0.9;
 struct Observation {
   std::int64_t frame = 0;
   double interval_s = 0.04;  ///< usual time between judged frames
+  double elapsed_s = 0.04;   ///< time since the previous one
   Registration registration;
   LandmarkReport landmarks;
 

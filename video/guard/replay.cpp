@@ -241,8 +241,7 @@ void Replay::find_period(double interval_s, int moving) noexcept {
   }
   if (lag_ == 0) return;
   period_s_ = kept_.back().seconds - kept_[kept_.size() - 1 - static_cast<std::size_t>(lag_)].seconds;
-  period_ = std::max<std::int64_t>(
-      1, std::ranges::count_if(judged_, [this](std::int64_t frame) { return frame >= taken_ - lag_; }));
+  period_ = frames_in(period_s_, interval_s);
   // Swinging objects return after a short time by themselves.
   if (by_motion_ && period_ < frames_in(kMinPeriod_s, interval_s)) {
     lag_ = period_ = 0;
