@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks supports, magnitudes and arrays, then passes each call to the runner that planning chose.
+// Checks supports, ranges of frequencies, magnitudes and arrays, then passes each call to the runner that
+// planning chose.
 #include "sfft/dense_selective.hpp"
 
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "kernels/runtime/argument_checks.hpp"
 #include "sfft/dense_state.hpp"
@@ -25,6 +28,27 @@ void check_support(std::span<const std::int64_t> support, std::int64_t spectrum)
     }
     last = element;
   }
+}
+
+void check_range(const Shape& shape, const char* name, std::int64_t count, std::int64_t max) {
+  if (shape.rank() != 1) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}() is for 1D signals, and the shape is {}: give a shape with one extent, and use "
+                    "Options::batch for several signals",
+                    name, shape.to_string()));
+  }
+  if (count < 1 || count > max) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}() of {} frequencies: give a count from 1 to {}", name, count, max));
+  }
+}
+
+/// `x` modulo n, near 0: frequencies are periodic.
+double checked_frequency(double x, std::int64_t n, const char* what) {
+  if (!std::isfinite(x))
+    throw Error(ErrorCode::invalid_argument, fmt::format("the {} of zoom() is {}: give a number", what, x));
+  return std::remainder(x, static_cast<double>(n));
 }
 
 }  // namespace
@@ -53,23 +77,23 @@ class SelectiveState final : public StateOf<SelectedCall<Real>> {
   using State::problem;
   using State::runner;
 
-  SelectiveState(const sfft::detail::DenseRequest& request, std::span<const std::int64_t> chosen)
-      : State(request.options, request.problem), support(chosen.begin(), chosen.end()) {
-    this->plan("selective: plan", [&] { return sfft::detail::choose_selected<Real>(request, support); });
+  SelectiveState(const sfft::detail::DenseRequest& request, const sfft::detail::KeptOutput& output)
+      : State(request.options, request.problem), kept(output) {
+    this->plan("selective: plan", [&] { return sfft::detail::choose_selected<Real>(request, kept); });
     this->template log<Real>();
   }
 
   std::string explain() const override {
     return fmt::format("{}: {} of {} transforms of {}, the spectrum is {}", runner->name(),
-                       support.empty() ? std::string("coefficients above a magnitude")
-                                       : fmt::format("{} coefficients", support.size()),
+                       kept.values() == 0 ? std::string("coefficients above a magnitude")
+                                          : fmt::format("{} coefficients", kept.values()),
                        options.batch, problem.shape.to_string(),
                        runner->stores_spectrum() ? "stored in the workspace" : "never stored");
   }
 
   void check(const void* signals, ElementType type, bool wants_support) const {
-    if (wants_support == support.empty()) {
-      throw Error(ErrorCode::invalid_argument, support.empty()
+    if (wants_support == (kept.values() == 0)) {
+      throw Error(ErrorCode::invalid_argument, wants_support
                                                    ? "the plan keeps what is above a magnitude: use above()"
                                                    : "the plan keeps a support: use at()");
     }
@@ -96,9 +120,9 @@ class SelectiveState final : public StateOf<SelectedCall<Real>> {
                   fmt::format("the signals are not aligned to {} bytes", together));
   }
 
-  std::size_t kept() const noexcept { return support.size() * static_cast<std::size_t>(problem.batch); }
+  std::size_t values() const noexcept { return kept.values() * static_cast<std::size_t>(problem.batch); }
 
-  std::vector<std::int64_t> support;
+  sfft::detail::KeptOutput kept;
 };
 
 namespace {
@@ -119,19 +143,32 @@ void in_precision(const std::shared_ptr<const PlanState>& state, const Call& cal
 
 template <class Real>
 std::shared_ptr<const PlanState> make_state(const sfft::detail::DenseRequest& request,
-                                            std::span<const std::int64_t> support) {
-  return std::make_shared<const SelectiveState<Real>>(request, support);
+                                            const sfft::detail::KeptOutput& kept) {
+  return std::make_shared<const SelectiveState<Real>>(request, kept);
 }
 
 }  // namespace
 
-std::shared_ptr<const PlanState> AnySelectivePlan::make(const Shape& shape, Domain domain,
-                                                        const Support& support, const Options& options,
-                                                        bool single) {
+std::shared_ptr<const PlanState> AnySelectivePlan::make(const Shape& shape, Domain domain, const Kept& kept,
+                                                        const Options& options, bool single) {
   const sfft::detail::DenseRequest request = forward_request(shape, domain, options);
-  if (support) check_support(*support, request.problem.spectrum_points());
-  const std::span<const std::int64_t> kept = support.value_or(std::span<const std::int64_t>{});
-  return single ? make_state<float>(request, kept) : make_state<double>(request, kept);
+  const std::int64_t n = shape.points();
+  sfft::detail::KeptOutput output;
+  if (kept.support) {
+    check_support(*kept.support, request.problem.spectrum_points());
+    output.support.assign(kept.support->begin(), kept.support->end());
+  } else if (kept.band) {
+    check_range(shape, "band", kept.count, n);
+    const std::int64_t first = kept.first % n;
+    output.range = {.start = static_cast<double>(first), .step = 1, .count = kept.count, .bins = true};
+  } else if (kept.zoom) {
+    constexpr std::int64_t kMax = std::int64_t{1} << 40;
+    check_range(shape, "zoom", kept.count, kMax);
+    output.range = {.start = checked_frequency(kept.start, n, "start"),
+                    .step = checked_frequency(kept.step, n, "step"),
+                    .count = kept.count};
+  }
+  return single ? make_state<float>(request, output) : make_state<double>(request, output);
 }
 
 bool AnySelectivePlan::stores_spectrum() const noexcept {
@@ -141,9 +178,9 @@ bool AnySelectivePlan::stores_spectrum() const noexcept {
 void AnySelectivePlan::run_at(const void* signals, ElementType type, void* values, std::size_t count) const {
   in_precision(state_, [&](const auto& plan) {
     plan.check(signals, type, true);
-    if (count != plan.kept()) {
+    if (count != plan.values()) {
       throw Error(ErrorCode::shape_mismatch, fmt::format("{} values for {} signals with a support of {}",
-                                                         count, plan.problem.batch, plan.support.size()));
+                                                         count, plan.problem.batch, plan.kept.values()));
     }
     const sfft::detail::TraceRange range("selective: forward");
     plan.runner->run({{Direction::forward, signals, type, values}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a small matrix and a vector, for transforms with so few points that overheads would cost
-// more than the sums.
+// Products of a small matrix: with a vector, for transforms with so few points that overheads would cost more
+// than the sums, and with the blocks of a long signal.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,9 @@ namespace sfft::detail::cpu {
 
 /// Matrices are padded to a width that is a multiple of kMatrixGrain and to a multiple of kMatrixRows rows.
 constexpr std::int64_t kMatrixGrain = 16, kMatrixRows = 4;
+/// Columns of the matrices for blocks, of which a width is a multiple: one cache line.
+template <class Real>
+constexpr std::int64_t kBlockGrain = 64 / static_cast<std::int64_t>(sizeof(Real));
 
 template <class Real>
 struct MatrixKernels {
@@ -16,6 +19,10 @@ struct MatrixKernels {
   /// and kMatrixGrain.
   void (*product)(const Real* x, std::int64_t rows, const Real* matrix, std::int64_t width, Real scale,
                   Real* to);
+  /// to[b·width + j] = Σ_i x[b·rows + i]·matrix(i, j) for b < blocks and j < width. matrix(i, j) is at
+  /// [(j / grain·rows + i)·grain + j mod grain], where grain is kBlockGrain.
+  void (*blocks)(const Real* x, std::int64_t blocks, std::int64_t rows, const Real* matrix,
+                 std::int64_t width, Real* to);
 };
 
 template <class Real>

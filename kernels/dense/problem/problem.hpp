@@ -60,6 +60,13 @@ inline std::int64_t total_spectrum_points(const DenseProblem& problem) noexcept 
 /// The problem's strides for messages and names, with the batch stride last: "64,1,1024".
 std::string to_string(const DenseProblem& problem);
 
+/// The frequencies start + j·step for 0 <= j < count, in cycles per length of a 1D signal.
+struct FrequencyRange {
+  double start = 0, step = 1;
+  std::int64_t count = 1;
+  bool bins = false;  ///< neighbouring integers
+};
+
 /// Factors that results are multiplied by.
 struct DenseScales {
   double forward = 1, inverse = 1;

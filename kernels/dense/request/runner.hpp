@@ -101,10 +101,18 @@ struct Choice {
 template <class Real>
 Choice<FullCall> choose(const DenseRequest& request);
 Choice<CompactCall> choose_compact(const CompactRequest& request);
-/// Keeps the coefficients at `support` or, if it is empty, those above a magnitude.
+/// What a plan with selected output keeps: the coefficients at a support or those of a range, otherwise the
+/// ones above a magnitude.
+struct KeptOutput {
+  std::vector<std::int64_t> support;  ///< empty: none
+  std::optional<FrequencyRange> range{};
+
+  std::size_t values() const noexcept {
+    return range ? static_cast<std::size_t>(range->count) : support.size();
+  }
+};
 template <class Real>
-Choice<SelectedCall<Real>> choose_selected(const DenseRequest& request,
-                                           std::span<const std::int64_t> support);
+Choice<SelectedCall<Real>> choose_selected(const DenseRequest& request, const KeptOutput& kept);
 
 // The parts of these, by place. The requested engine must be automatic or one of that place.
 
@@ -125,7 +133,7 @@ Choice<FullCall> choose_on_several(const DenseRequest& request);
 Choice<CompactCall> choose_compact_on_cpu(const CompactRequest& request);
 Choice<CompactCall> choose_compact_on_gpu(const CompactRequest& request);
 template <class Real>
-Choice<SelectedCall<Real>> select_on_cpu(const DenseRequest& request, std::span<const std::int64_t> support);
+Choice<SelectedCall<Real>> select_on_cpu(const DenseRequest& request, const KeptOutput& kept);
 template <class Real>
 Choice<SelectedCall<Real>> select_on_gpu(const DenseRequest& request, std::span<const std::int64_t> support);
 /// Whether this build has the given GPU engine.
