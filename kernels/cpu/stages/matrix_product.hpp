@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a small matrix: with a vector, for transforms with so few points that overheads would cost more
-// than the sums, and with the blocks of a long signal.
+// Products of small matrices and vectors: transforms with so few points that overheads would cost more than
+// the sums, and filters of long signals.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,7 @@ namespace sfft::detail::cpu {
 
 /// Matrices are padded to a width that is a multiple of kMatrixGrain and to a multiple of kMatrixRows rows.
 constexpr std::int64_t kMatrixGrain = 16, kMatrixRows = 4;
-/// Columns of the matrices for blocks, of which a width is a multiple: one cache line.
-template <class Real>
-constexpr std::int64_t kBlockGrain = 64 / static_cast<std::int64_t>(sizeof(Real));
+constexpr std::int64_t kFilterGrain = 16;  ///< of the lengths of filters
 
 template <class Real>
 struct MatrixKernels {
@@ -19,10 +17,10 @@ struct MatrixKernels {
   /// and kMatrixGrain.
   void (*product)(const Real* x, std::int64_t rows, const Real* matrix, std::int64_t width, Real scale,
                   Real* to);
-  /// to[b·width + j] = Σ_i x[b·rows + i]·matrix(i, j) for b < blocks and j < width. matrix(i, j) is at
-  /// [(j / grain·rows + i)·grain + j mod grain], where grain is kBlockGrain.
-  void (*blocks)(const Real* x, std::int64_t blocks, std::int64_t rows, const Real* matrix,
-                 std::int64_t width, Real* to);
+  /// to[2m + r] = Σ_i x[m·stride + i]·filters[r·length + i] for m < values and r < 2: the values of two
+  /// filters at every stride-th place. `length` is a multiple of kFilterGrain.
+  void (*decimate)(const Real* x, std::int64_t values, std::int64_t stride, const Real* filters,
+                   std::int64_t length, Real* to);
 };
 
 template <class Real>

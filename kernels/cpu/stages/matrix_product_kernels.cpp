@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with vectors use four sums, each over every fourth row, because a single sum would be one long
-// dependency chain. Products with blocks keep the sums of a few blocks in registers.
+// dependency chain. Filters keep the sums of a few values in registers.
 #include <algorithm>
 
 #include "kernels/cpu/platform/simd.hpp"
@@ -24,56 +24,48 @@ void product(const Real* x, std::int64_t rows, const Real* matrix, std::int64_t 
   }
 }
 
-/// The sums of `kTile` blocks for one grain of columns. Short partial sums keep rounding errors small.
+/// `kTile` values of two filters. Short partial sums keep rounding errors small.
 template <class Real, int kTile>
-void block_tile(const Real* x, std::int64_t rows, const Real* matrix, Real* to, std::int64_t width) {
+void filter_tile(const Real* x, std::int64_t stride, const Real* filters, std::int64_t length, Real* to) {
   using Ops = Simd<Real>;
   using Vector = typename Ops::Vector;
-  constexpr int kVectors = static_cast<int>(kBlockGrain<Real>) / Ops::kLanes;
-  constexpr std::int64_t kPartial = 64;
-  Vector totals[kTile][kVectors] = {};
-  for (std::int64_t first = 0; first < rows; first += kPartial) {
-    Vector sums[kTile][kVectors] = {};
-    const std::int64_t end = std::min(rows, first + kPartial);
-    for (int b = 0; b < kTile; ++b) {  // of the next tile: its rows are too short for the processor's guess
-      for (std::int64_t i = first; i < end; i += kBlockGrain<Real>)
-        __builtin_prefetch(x + (kTile + b) * rows + i);
-    }
-    for (std::int64_t i = first; i < end; ++i) {
-      Vector row[kVectors];
-      for (int v = 0; v < kVectors; ++v) row[v] = Ops::load(matrix + i * kBlockGrain<Real> + v * Ops::kLanes);
-      for (int b = 0; b < kTile; ++b) {
-        const Vector value = Ops::broadcast(x[b * rows + i]);
-        for (int v = 0; v < kVectors; ++v) sums[b][v] += row[v] * value;
+  constexpr std::int64_t kPartial = 64 * Ops::kLanes;
+  Vector totals[2 * kTile] = {};
+  for (std::int64_t first = 0; first < length; first += kPartial) {
+    Vector sums[2 * kTile] = {};
+    const std::int64_t end = std::min(length, first + kPartial);
+    // What the tile after the next one adds to this one's samples. Processors begin to fetch too late.
+    for (std::int64_t i = first; i < std::min(first + kPartial, kTile * stride); i += 64 / sizeof(Real))
+      __builtin_prefetch(x + length + kTile * stride + i);
+    for (std::int64_t i = first; i < end; i += Ops::kLanes) {
+      const Vector one = Ops::load(filters + i), other = Ops::load(filters + length + i);
+      for (int m = 0; m < kTile; ++m) {
+        const Vector value = Ops::load(x + m * stride + i);
+        sums[2 * m] += value * one;
+        sums[2 * m + 1] += value * other;
       }
     }
-    for (int b = 0; b < kTile; ++b)
-      for (int v = 0; v < kVectors; ++v) totals[b][v] += sums[b][v];
+    for (int s = 0; s < 2 * kTile; ++s) totals[s] += sums[s];
   }
-  for (int b = 0; b < kTile; ++b) {
-    for (int v = 0; v < kVectors; ++v) Ops::store(to + b * width + v * Ops::kLanes, totals[b][v]);
-  }
-}
-
-template <class Real>
-void blocks(const Real* x, std::int64_t blocks, std::int64_t rows, const Real* matrix, std::int64_t width,
-            Real* to) {
-  constexpr int kTile = SFFT_VECTOR_BYTES / 8;  // with 8 sums in registers
-  for (std::int64_t b = 0; b < blocks;) {
-    const std::int64_t tile = blocks - b < kTile ? 1 : kTile;
-    for (std::int64_t j = 0; j < width; j += kBlockGrain<Real>) {
-      const Real* const columns = matrix + j * rows;
-      if (tile == kTile)
-        block_tile<Real, kTile>(x + b * rows, rows, columns, to + b * width + j, width);
-      else
-        block_tile<Real, 1>(x + b * rows, rows, columns, to + b * width + j, width);
-    }
-    b += tile;
+  for (int s = 0; s < 2 * kTile; ++s) {
+    Real sum = 0;
+    for (int l = 0; l < Ops::kLanes; ++l) sum += totals[s][l];
+    to[s] = sum;
   }
 }
 
 template <class Real>
-constexpr MatrixKernels<Real> kTable{product<Real>, blocks<Real>};
+void decimate(const Real* x, std::int64_t values, std::int64_t stride, const Real* filters,
+              std::int64_t length, Real* to) {
+  constexpr int kTile = 4;
+  std::int64_t m = 0;
+  for (; m + kTile <= values; m += kTile)
+    filter_tile<Real, kTile>(x + m * stride, stride, filters, length, to + 2 * m);
+  for (; m < values; ++m) filter_tile<Real, 1>(x + m * stride, stride, filters, length, to + 2 * m);
+}
+
+template <class Real>
+constexpr MatrixKernels<Real> kTable{product<Real>, decimate<Real>};
 
 }  // namespace
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the signal are decimated while they are in cache: each block of D samples is multiplied by q rows
-// of taps, and the products of neighbouring blocks overlap and add.
+// Parts of the signal are decimated while they are in cache.
 #include "kernels/dense/cpu/zoom_fft.hpp"
 
 #include <algorithm>
@@ -161,17 +160,16 @@ class Response {
 template <class Real>
 void predict(std::int64_t n, bool real, const FrequencyRange& range, ZoomPlan& plan) {
   constexpr bool kSingle = sizeof(Real) == 4;
-  // us per real product, and per value with or without decimation.
-  constexpr double kProduct = kSingle ? 0.3e-4 : 0.6e-4, kValue = 20e-3, kColumn = 0.8e-3, kPlain = 8e-3;
+  // us per real product, and per value with or without decimation
+  constexpr double kProduct = kSingle ? 0.3e-4 : 0.6e-4, kValue = 12e-3, kPlain = 8e-3;
   const std::int64_t sequence = (n + plan.block - 1) / plan.block + plan.taps - 1;
   plan.chirp = n % plan.block != 0 || range.step != std::floor(range.step) || !is_smooth(n / plan.block);
   plan.fft = plan.chirp ? fft_length(sequence + range.count - 1) : n / plan.block;
-  plan.us =
-      (plan.chirp ? 2 : 1) * fft_us(plan.fft, kSingle) + kValue * static_cast<double>(sequence + range.count);
+  plan.us = (plan.chirp ? 2 : 1) * fft_us(plan.fft, kSingle) +
+            (plan.block > 1 ? kValue : kPlain) * static_cast<double>(sequence + range.count);
   if (plan.block > 1) {
-    const auto width = static_cast<double>(padded(2 * plan.taps, cpu::kBlockGrain<Real>));
-    plan.us += kProduct * width * (real ? 1.0 : 2.0) * static_cast<double>(n) +
-               (kValue + kColumn * width) * static_cast<double>(sequence);
+    const double products = 2 * static_cast<double>(plan.taps) * (real ? 1.0 : 2.0) * static_cast<double>(n);
+    plan.us += kProduct * products;
   }
 }
 
@@ -186,14 +184,15 @@ template <class Real>
 ZoomPlan plan_zoom(std::int64_t n, bool real, const FrequencyRange& range) {
   constexpr bool kSingle = sizeof(Real) == 4;
   constexpr double kAliasing = kSingle ? 1e-7 : 5e-15;
-  constexpr std::int64_t kMaxReals = kSingle ? 256 : 128;  // of a block, so that its taps stay in cache
+  constexpr std::int64_t kMaxReals = kSingle ? 128 : 64;  // of a block, so that filters stay in cache
+  constexpr std::int64_t kMinTaps = kSingle ? 6 : 12, kMaxTaps = 16;
   const std::int64_t max = kMaxReals / (real ? 1 : 2);
   ZoomPlan best;
   predict<Real>(n, real, range, best);
   for (std::int64_t block = 2; block <= std::min(max, n / 2); ++block) {
     const bool few = (block & (block - 1)) == 0 || n % block == 0;
     if (!few) continue;
-    for (const std::int64_t taps : {8, 12, 16}) {
+    for (std::int64_t taps = kMinTaps; taps <= kMaxTaps; ++taps) {
       if (Window::aliasing(n, bandwidth(range), block, taps) > kAliasing) continue;
       ZoomPlan plan{.block = block, .taps = taps};
       predict<Real>(n, real, range, plan);
@@ -207,11 +206,11 @@ ZoomPlan plan_zoom(std::int64_t n, bool real, const FrequencyRange& range) {
 template <class Real>
 ZoomFft<Real>::ZoomFft(std::int64_t n, bool real, const FrequencyRange& range, double scale)
     : n_(n), real_(real), plan_(plan_zoom<Real>(n, real, range)), count_(range.count) {
-  constexpr std::int64_t kPartReals = 1 << 14, kMaxPartBlocks = 256;
-  blocks_ = (n + plan_.block - 1) / plan_.block;
-  part_blocks_ = std::clamp<std::int64_t>(kPartReals / block_reals(), 2 * plan_.taps, kMaxPartBlocks);
-  width_ = padded(2 * plan_.taps, cpu::kBlockGrain<Real>);
-  part_reals_ = static_cast<std::size_t>(padded(2 * (part_blocks_ + plan_.taps), 16));
+  constexpr std::int64_t kPartReals = 1 << 14;
+  lead_ = (plan_.taps - 1) * plan_.block;
+  sequence_ = (n + plan_.block - 1) / plan_.block + plan_.taps - 1;
+  part_values_ = std::max<std::int64_t>(1, kPartReals / (plan_.block * parts_per_sample()));
+  length_ = padded(plan_.taps * plan_.block * parts_per_sample(), cpu::kFilterGrain);
   fft_ = make_built_in_engine<Real>(Shape(plan_.fft), false);
 
   // f_j = start + j·step is never rounded: its phases are sums of exact products.
@@ -219,20 +218,19 @@ ZoomFft<Real>::ZoomFft(std::int64_t n, bool real, const FrequencyRange& range, d
   const double centre = range.start + 0.5 * range.step * static_cast<double>(range.count - 1);
   const Window window(n, bandwidth(range), plan_);
   const std::vector<double> values = window.values();
-  if (plan_.block > 1) make_taps(values, Turns(centre, period));
+  if (plan_.block > 1) make_filters(values, Turns(centre, period));
   const Response response(values, n, 0.5 * bandwidth(range));
 
   const Turns start(range.start, period), step(range.step, period), half_step(range.step, 2 * period);
-  const std::int64_t lead = (plan_.taps - 1) * plan_.block;  // samples before the signal
-  for (std::int64_t m = 0; m < sequence(); ++m) {
-    Turns turns = start * (lead - m * plan_.block);
+  for (std::int64_t m = 0; m < sequence_; ++m) {
+    Turns turns = start * (lead_ - m * plan_.block);
     if (plan_.chirp) turns = turns - half_step * (squared(m) * plan_.block);
     roots_.emplace_back(turns.root());
   }
   const double middle = 0.5 * static_cast<double>(window.length - 1) / period;
   for (std::int64_t j = 0; j < count_; ++j) {
     const double offset = range.start - centre + static_cast<double>(j) * range.step;
-    Turns turns = step * (static_cast<__int128>(j) * lead);
+    Turns turns = step * (static_cast<__int128>(j) * lead_);
     if (plan_.chirp) turns = turns - half_step * (squared(j) * plan_.block);
     const std::complex<double> delay = plan_.block > 1 ? root_of_turns(-offset * middle) : 1;
     const double gain = plan_.block > 1 ? response(offset) / static_cast<double>(plan_.block) : 1;
@@ -244,23 +242,19 @@ ZoomFft<Real>::ZoomFft(std::int64_t n, bool real, const FrequencyRange& range, d
     bin_step_ = floor_mod(static_cast<std::int64_t>(range.step), plan_.fft);
 }
 
-/// The matrix from a block to the values that it contributes to, the first of which has the last taps.
 template <class Real>
-void ZoomFft<Real>::make_taps(const std::vector<double>& window, const Turns& centre) {
-  const std::int64_t rows = block_reals(), grain = cpu::kBlockGrain<Real>;
-  taps_.resize(static_cast<std::size_t>(rows * width_));
-  const auto tap = [&](std::int64_t row, std::int64_t column) -> Real& {
-    return taps_[static_cast<std::size_t>((column / grain * rows + row) * grain + column % grain)];
-  };
+void ZoomFft<Real>::make_filters(const std::vector<double>& window, const Turns& centre) {
+  filters_.resize(static_cast<std::size_t>(2 * length_));
+  Real *const to_re = filters_.data(), *const to_im = to_re + length_;
   for (std::int64_t i = 0; i < plan_.taps * plan_.block; ++i) {
-    const std::complex<double> value = window[static_cast<std::size_t>(i)] * (centre * -i).root();
-    const std::int64_t column = 2 * (plan_.taps - 1 - i / plan_.block), sample = i % plan_.block,
-                       row = real_ ? sample : 2 * sample;
-    tap(row, column) = static_cast<Real>(value.real());
-    tap(row, column + 1) = static_cast<Real>(value.imag());
+    const std::complex<double> tap = window[static_cast<std::size_t>(i)] * (centre * -i).root();
+    const auto re = static_cast<Real>(tap.real()), im = static_cast<Real>(tap.imag());
+    const std::int64_t at = i * parts_per_sample();
+    to_re[at] = re;
+    to_im[at] = im;
     if (real_) continue;
-    tap(row + 1, column) = static_cast<Real>(-value.imag());
-    tap(row + 1, column + 1) = static_cast<Real>(value.real());
+    to_re[at + 1] = -im;
+    to_im[at + 1] = re;
   }
 }
 
@@ -269,10 +263,10 @@ template <class Real>
 void ZoomFft<Real>::make_chirp(const Turns& half_cycle) {
   const auto length = static_cast<std::size_t>(plan_.fft);
   std::vector<std::complex<double>> chirp(length);
-  for (std::int64_t l = 0; l < std::max(count_, sequence()); ++l) {
+  for (std::int64_t l = 0; l < std::max(count_, sequence_); ++l) {
     const std::complex<double> root = (half_cycle * squared(l)).root() / static_cast<double>(length);
     if (l < count_) chirp[static_cast<std::size_t>(l)] = root;
-    if (l > 0 && l < sequence()) chirp[length - static_cast<std::size_t>(l)] = root;
+    if (l > 0 && l < sequence_) chirp[length - static_cast<std::size_t>(l)] = root;
   }
   const auto exact = make_built_in_engine<double>(Shape(plan_.fft), false);
   const AlignedBuffer workspace(exact->workspace_bytes(1));
@@ -285,14 +279,18 @@ std::size_t ZoomFft<Real>::fft_bytes() const noexcept {
   return aligned_bytes(static_cast<std::size_t>(plan_.fft) * sizeof(Complex));
 }
 template <class Real>
+std::size_t ZoomFft<Real>::sequence_bytes() const noexcept {
+  return plan_.block == 1 ? 0 : aligned_bytes(static_cast<std::size_t>(sequence_) * sizeof(Complex));
+}
+template <class Real>
 std::size_t ZoomFft<Real>::part_bytes() const noexcept {
-  return aligned_bytes(static_cast<std::size_t>(part_blocks_ * (width_ + block_reals())) * sizeof(Real));
+  if (plan_.block == 1) return 0;
+  return aligned_bytes(static_cast<std::size_t>(part_values_ * plan_.block * parts_per_sample() + length_) *
+                       sizeof(Real));
 }
 template <class Real>
 std::size_t ZoomFft<Real>::workspace_bytes(int threads) const noexcept {
-  if (plan_.block == 1) return fft_bytes() + fft_->workspace_bytes(1);
-  const std::size_t decimated = static_cast<std::size_t>(parts()) * part_reals_ * sizeof(Real);
-  return fft_bytes() + decimated +
+  return fft_bytes() + sequence_bytes() +
          std::max(aligned_bytes(fft_->workspace_bytes(1)), static_cast<std::size_t>(threads) * part_bytes());
 }
 template <class Real>
@@ -304,19 +302,20 @@ template <class Real>
 void ZoomFft<Real>::forward(const void* signal, ElementType type, Complex* values,
                             const EngineScratch& scratch) const {
   auto* const data = reinterpret_cast<Complex*>(scratch.workspace);
-  auto* const decimated = reinterpret_cast<Real*>(scratch.workspace + fft_bytes());
-  std::byte* rest = scratch.workspace + fft_bytes();
+  auto* const sequence = reinterpret_cast<Complex*>(scratch.workspace + fft_bytes());
+  std::byte* const rest = scratch.workspace + fft_bytes() + sequence_bytes();
   std::fill_n(data, plan_.fft, Complex(0));
   if (plan_.block == 1) {
     copy_as_complex(signal, type, n_, data);
     for (std::int64_t m = 0; m < n_; ++m) data[m] = times(data[m], roots_[static_cast<std::size_t>(m)]);
   } else {
-    rest += static_cast<std::size_t>(parts()) * part_reals_ * sizeof(Real);
     over_parts({rest, scratch.pool}, part_bytes(), parts(), [&](std::int64_t part, std::byte* own) {
-      decimate(signal, type, part, decimated + static_cast<std::size_t>(part) * part_reals_,
-               reinterpret_cast<Real*>(own));
+      decimate(signal, type, part, sequence, reinterpret_cast<Real*>(own));
     });
-    add_parts(decimated, data);
+    for (std::int64_t m = 0, place = 0; m < sequence_; ++m, ++place) {
+      if (place == plan_.fft) place = 0;
+      data[place] += sequence[m];
+    }
   }
   const EngineScratch alone{rest, nullptr};
   constexpr ElementType kOwn = element_type_of<Complex>::value;
@@ -333,56 +332,32 @@ void ZoomFft<Real>::forward(const void* signal, ElementType type, Complex* value
 }
 
 template <class Real>
-void ZoomFft<Real>::decimate(const void* signal, ElementType type, std::int64_t part, Real* to,
-                             Real* products) const {
-  const std::int64_t first = part * part_blocks_, blocks = std::min(part_blocks_, blocks_ - first),
-                     begin = first * plan_.block, samples = std::min(blocks * plan_.block, n_ - begin);
-  const auto* const from =
-      static_cast<const std::byte*>(signal) + static_cast<std::size_t>(begin) * element_bytes(type);
-  const Real* x = reinterpret_cast<const Real*>(from);
-  const bool own_type = type == (real_ ? element_type_of<Real>::value : element_type_of<Complex>::value);
-  if (!own_type || samples < blocks * plan_.block) {
-    Real* const own = products + part_blocks_ * width_;
-    x = own;
-    std::fill_n(own, blocks * block_reals(), Real(0));
+void ZoomFft<Real>::decimate(const void* signal, ElementType type, std::int64_t part, Complex* sequence,
+                             Real* own) const {
+  const std::int64_t first = part * part_values_, values = std::min(part_values_, sequence_ - first),
+                     stride = plan_.block * parts_per_sample();
+  // Samples that the filters read, some of which may be before or after the signal, where it is zero.
+  const std::int64_t begin = first * plan_.block - lead_,
+                     end = begin + ((values - 1) * stride + length_) / parts_per_sample();
+  const std::int64_t from = std::max<std::int64_t>(0, begin), to = std::min(n_, end);
+  const auto* const samples =
+      static_cast<const std::byte*>(signal) + static_cast<std::size_t>(from) * element_bytes(type);
+  const Real* x = reinterpret_cast<const Real*>(samples);
+  const ElementType unconverted = real_ ? element_type_of<Real>::value : element_type_of<Complex>::value;
+  if (type != unconverted || from != begin || to != end) {
+    Real* const copy = own + (from - begin) * parts_per_sample();
+    std::fill(own, copy, Real(0));
     if (real_)
-      copy_as_real(from, type, samples, own);
+      copy_as_real(samples, type, to - from, copy);
     else
-      copy_as_complex(from, type, samples, reinterpret_cast<Complex*>(own));
+      copy_as_complex(samples, type, to - from, reinterpret_cast<Complex*>(copy));
+    std::fill(copy + (to - from) * parts_per_sample(), own + (end - begin) * parts_per_sample(), Real(0));
+    x = own;
   }
-  cpu::matrix_kernels<Real>().blocks(x, blocks, block_reals(), taps_.data(), width_, products);
-  for (std::int64_t m = 0; m < blocks + plan_.taps - 1; ++m) {
-    const std::int64_t begin_column = std::max<std::int64_t>(0, m - blocks + 1),
-                       end_column = std::min(plan_.taps - 1, m);
-    Real re = 0, im = 0;
-    for (std::int64_t c = begin_column; c <= end_column; ++c) {
-      const Real* const product = products + (m - c) * width_ + 2 * c;
-      re += product[0];
-      im += product[1];
-    }
-    to[2 * m] = re;
-    to[2 * m + 1] = im;
-  }
-}
-
-/// Adds the parts' ends to the parts that follow, multiplies by the roots, and wraps the sequence around.
-template <class Real>
-void ZoomFft<Real>::add_parts(const Real* decimated, Complex* data) const {
-  const std::int64_t overlap = plan_.taps - 1;
-  std::int64_t place = 0;
-  for (std::int64_t part = 0; part < parts(); ++part) {
-    const auto* const own =
-        reinterpret_cast<const Complex*>(decimated + static_cast<std::size_t>(part) * part_reals_);
-    const auto* const before = part == 0 ? nullptr : own - part_reals_ / 2 + part_blocks_;
-    const std::int64_t first = part * part_blocks_,
-                       end = part + 1 < parts() ? first + part_blocks_ : sequence();
-    for (std::int64_t m = first; m < end; ++m, ++place) {
-      if (place == plan_.fft) place = 0;
-      Complex value = own[m - first];
-      if (before != nullptr && m - first < overlap) value += before[m - first];
-      data[place] += times(value, roots_[static_cast<std::size_t>(m)]);
-    }
-  }
+  cpu::matrix_kernels<Real>().decimate(x, values, stride, filters_.data(), length_,
+                                       reinterpret_cast<Real*>(sequence + first));
+  for (std::int64_t m = first; m < first + values; ++m)
+    sequence[m] = times(sequence[m], roots_[static_cast<std::size_t>(m)]);
 }
 
 template double dense_us<float>(std::int64_t, bool);

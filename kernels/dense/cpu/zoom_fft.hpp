@@ -19,7 +19,7 @@ class Turns;
 /// How the values are computed. Times are predictions from counts of operations, for comparisons only.
 struct ZoomPlan {
   std::int64_t block = 1;  ///< D, samples per value of the decimated signal; 1: not decimated
-  std::int64_t taps = 1;   ///< q, blocks per value
+  std::int64_t taps = 1;   ///< q, blocks that one value depends on
   std::int64_t fft = 1;    ///< length of the FFT
   bool chirp = false;      ///< whether a chirp-z transform uses the FFT, or its values are the result
   double us = 0;           ///< of one signal
@@ -54,28 +54,25 @@ class ZoomFft {
   const ZoomPlan& plan() const noexcept { return plan_; }
 
  private:
-  void make_taps(const std::vector<double>& window, const Turns& centre);
+  void make_filters(const std::vector<double>& window, const Turns& centre);
   void make_chirp(const Turns& half_cycle);
-  std::int64_t parts() const noexcept { return (blocks_ + part_blocks_ - 1) / part_blocks_; }
-  std::int64_t block_reals() const noexcept { return plan_.block * (real_ ? 1 : 2); }
-  /// Values of the decimated signal.
-  std::int64_t sequence() const noexcept { return blocks_ + plan_.taps - 1; }
+  std::int64_t parts() const noexcept { return (sequence_ + part_values_ - 1) / part_values_; }
+  std::int64_t parts_per_sample() const noexcept { return real_ ? 1 : 2; }
   std::size_t fft_bytes() const noexcept;
+  std::size_t sequence_bytes() const noexcept;
   std::size_t part_bytes() const noexcept;
-  /// Decimates the blocks of one part. `products` has part_bytes().
-  void decimate(const void* signal, ElementType type, std::int64_t part, Real* to, Real* products) const;
-  void add_parts(const Real* decimated, Complex* data) const;
+  /// A part of the decimated signal times the roots. `own` has part_bytes().
+  void decimate(const void* signal, ElementType type, std::int64_t part, Complex* sequence, Real* own) const;
 
   std::int64_t n_;
   bool real_;
   ZoomPlan plan_;
   std::int64_t count_;
-  std::int64_t blocks_;       ///< the last may be partial
-  std::int64_t part_blocks_;  ///< blocks that one thread decimates at a time
-  std::int64_t width_;        ///< columns of taps_: real and imaginary parts, padded
-  std::size_t part_reals_;    ///< reals of a part's decimated signal, with its overlap
-  CountedVector<Real>
-      taps_;  ///< matrix from the reals of a block to values, as MatrixKernels::blocks takes it
+  std::int64_t lead_;                   ///< samples before the signal that the first value depends on
+  std::int64_t sequence_;               ///< values of the decimated signal
+  std::int64_t part_values_;            ///< values that one thread computes at a time
+  std::int64_t length_;                 ///< of a filter in reals, padded
+  CountedVector<Real> filters_;         ///< for the real and for the imaginary part of a value
   CountedVector<Complex> roots_;        ///< that the decimated signal is multiplied by
   CountedVector<Complex> kernel_;       ///< the chirp's spectrum
   CountedVector<Complex> corrections_;  ///< that the results are multiplied by
