@@ -195,6 +195,18 @@ def table_run_control():
     return "\n".join(lines)
 
 
+def table_bands():
+    with open(RESULTS / "bands.json", encoding="utf-8") as file:
+        data = json.load(file)
+    lines = ["| points | samples | K | library | FFTW | FFTW's time over the library's | relative L2 difference |", "|---|---|---:|---:|---:|---:|---:|"]
+    for row in data["rows"]:
+        samples = f"{'real' if row['real'] else 'complex'} `{row['precision']}`"
+        lines.append(f"| 2^{row['points'].bit_length() - 1} | {samples} | {row['count']:,} | {row['us'] / 1000:.1f} ms | {row['fftw_us'] / 1000:.1f} ms | "
+                     f"**{row['ratio']:.1f}×** | {row['relative_l2_to_fftw']:.1e} |")
+    lines.append(f"\nCommit {data['commit']}, {data['processor']}, `{data['command']}`.")
+    return "\n".join(lines)
+
+
 def table_context():
     lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
     for name in ("known_support", "noise", "video", "discovery", "learn"):
@@ -206,7 +218,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "context": table_context, **gpu_tables.TABLES,
+          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "bands": table_bands, "context": table_context, **gpu_tables.TABLES,
           **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES,
           **guard_tables.TABLES, **trust_tables.TABLES}
 
