@@ -2,6 +2,8 @@
 // Parts of the signal are decimated while they are in cache.
 #include "kernels/dense/cpu/zoom_fft.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,6 +17,8 @@
 #include "kernels/dense/cpu/convert.hpp"
 #include "kernels/dense/cpu/shared_parts.hpp"
 #include "kernels/runtime/aligned_buffer.hpp"
+#include "kernels/runtime/host_resources.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 
@@ -211,6 +215,16 @@ ZoomFft<Real>::ZoomFft(std::int64_t n, bool real, const FrequencyRange& range, d
   sequence_ = (n + plan_.block - 1) / plan_.block + plan_.taps - 1;
   part_values_ = std::max<std::int64_t>(1, kPartReals / (plan_.block * parts_per_sample()));
   length_ = padded(plan_.taps * plan_.block * parts_per_sample(), cpu::kFilterGrain);
+  // Otherwise the system might end the process after minutes of planning.
+  const double bytes = static_cast<double>(sizeof(Complex)) *
+                       (3 * static_cast<double>(plan_.fft) + static_cast<double>(sequence_ + count_));
+  if (bytes > host_memory_bytes()) {
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("{} frequencies of {} points take at least {:.3g} bytes for tables and workspace, "
+                    "and this machine has {:.3g}: give fewer frequencies",
+                    count_, n, bytes, host_memory_bytes()));
+  }
   fft_ = make_built_in_engine<Real>(Shape(plan_.fft), false);
 
   // f_j = start + j·step is never rounded: its phases are sums of exact products.

@@ -35,6 +35,21 @@ TEST_F(DenseSelectiveCuda, KeepsWhatSumsSay) {
   }
 }
 
+TEST_F(DenseSelectiveCuda, BandsAreSupports) {
+  const auto x = as_samples<float>(random_signal(3000, 5));
+  std::vector<std::int64_t> support;
+  for (std::int64_t f = 100; f < 150; ++f) support.push_back(f);
+  for (const Engine engine : gpu_engines()) {
+    const Options options{.engine = engine, .batch = 3};
+    std::vector<std::complex<float>> at(150), band(150);
+    SelectivePlan<float>::at(Shape(1000), Domain::real, support, options)
+        .forward_at(x.data(), ElementType::f32, at);
+    SelectivePlan<float>::band(Shape(1000), Domain::real, -900, 50, options)
+        .forward_at(x.data(), ElementType::f32, band);
+    EXPECT_EQ(at, band);
+  }
+}
+
 TEST_F(DenseSelectiveCuda, LongLinesByOneTransformAfterTheOther) {
   // Direct sums of these lengths take too long, so the reference is the CPU's engine, which other tests
   // compare with direct sums.

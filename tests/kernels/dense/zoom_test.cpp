@@ -241,6 +241,7 @@ TEST(Zoom, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(band(Shape(16), std::numeric_limits<std::int64_t>::min(), 16), std::nullopt);
   EXPECT_EQ(zoom(Shape(16), 0, 1, 0), ErrorCode::invalid_argument);
   EXPECT_EQ(zoom(Shape(16), 0, 1, std::numeric_limits<std::int64_t>::max()), ErrorCode::invalid_argument);
+  EXPECT_EQ(zoom(Shape(16), 0, 1, std::int64_t{1} << 40), ErrorCode::out_of_memory);
   EXPECT_EQ(zoom(Shape({4, 4}), 0, 1, 3), ErrorCode::invalid_argument);
   EXPECT_EQ(zoom(Shape(16), kNan, 1, 3), ErrorCode::invalid_argument);
   EXPECT_EQ(zoom(Shape(16), 0, kInfinite, 3), ErrorCode::invalid_argument);
