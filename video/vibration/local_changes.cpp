@@ -136,7 +136,6 @@ void coordinates_of(const SignalView& frame, const Region& cell, std::int64_t sh
     for (std::size_t k = 0; k < kCellCoordinates; ++k) {
       const float* const weight = weights + k * points + static_cast<std::size_t>(y) * width;
       float sum = 0;
-#pragma GCC ivdep
       for (std::size_t x = 0; x < width; ++x) sum += weight[x] * line[x];
       sums[k] += sum;
     }
