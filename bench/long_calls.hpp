@@ -110,6 +110,13 @@ inline std::vector<LongCall> long_calls(std::int64_t points, std::int64_t rows, 
       return bytes_of(values.first(1000));
     });
   }
+  add("dense, real odd", [=] {
+    std::int64_t n = 1;
+    while (3 * n <= points) n *= 3;
+    const dense::Plan<float> plan(Shape{n}, Domain::real, {.threads = threads, .device = Device::cpu()});
+    plan.forward(x->data(), ElementType::f32, std::span(spectrum->data(), plan.spectrum_points()));
+    return bytes_of(std::span(spectrum->data(), 1000));
+  });
   const Template line =
       learn_at(SignalView::line(*x), std::vector<std::int64_t>{3, points / 2, points - 5}, threads);
   const PlanOptions exact{.device = Device::cpu(), .path = Path::dense, .threads = threads};
