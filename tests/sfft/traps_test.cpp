@@ -195,7 +195,7 @@ TEST(Enumerations, OtherValuesAreRefused) {
       {"normalization", {.normalization = unknown(dense::Options::Normalization{})}},
       {"exchange", {.exchange = unknown(dense::Storage{})}}};
   for (const auto& [name, options] : dense_options) {
-    EXPECT_EQ(code_of([&, &options = options] { dense::Plan<float>(kShape, Domain::real, options); }),
+    EXPECT_EQ(code_of([&, &given = options] { dense::Plan<float>(kShape, Domain::real, given); }),
               ErrorCode::invalid_argument)
         << name;
   }
@@ -206,19 +206,18 @@ TEST(Enumerations, OtherValuesAreRefused) {
       {"transfer", {.transfer = unknown(PlanOptions::Transfer{})}},
       {"compiled_for", {.compiled_for = unknown(ElementType{})}}};
   for (const auto& [name, options] : plan_options) {
-    EXPECT_EQ(code_of([&, &options = options] { Plan<float>(f.tmpl, options); }), ErrorCode::invalid_argument)
+    EXPECT_EQ(code_of([&, &given = options] { Plan<float>(f.tmpl, given); }), ErrorCode::invalid_argument)
         << name;
   }
   const std::vector<std::pair<const char*, LearnOptions>> learn_options{
       {"method", {.keep = Largest{4}, .method = unknown(LearnOptions::Method{})}}};
   for (const auto& [name, options] : learn_options) {
-    EXPECT_EQ(code_of([&, &options = options] { learn(f.frame, options); }), ErrorCode::invalid_argument)
-        << name;
+    EXPECT_EQ(code_of([&, &given = options] { learn(f.frame, given); }), ErrorCode::invalid_argument) << name;
   }
   const std::vector<std::pair<const char*, DiscoverOptions>> discover_options{
       {"path", {.path = unknown(Path{})}}, {"check", {.check = unknown(DiscoverOptions::Check{})}}};
   for (const auto& [name, options] : discover_options) {
-    EXPECT_EQ(code_of([&, &options = options] { discover(f.frame, options); }), ErrorCode::invalid_argument)
+    EXPECT_EQ(code_of([&, &given = options] { discover(f.frame, given); }), ErrorCode::invalid_argument)
         << name;
   }
 }
