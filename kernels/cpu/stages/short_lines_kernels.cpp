@@ -62,9 +62,9 @@ constexpr double cosine(int k) {
 }
 
 template <class Real, int kBytes>
-constexpr int kReals = kBytes / static_cast<int>(sizeof(Real));
+[[maybe_unused]] constexpr int kReals = kBytes / static_cast<int>(sizeof(Real));
 template <class Real, int kBytes>
-constexpr int kWide = kReals<Real, kBytes> / 2;  ///< complex values per vector
+[[maybe_unused]] constexpr int kWide = kReals<Real, kBytes> / 2;  ///< complex values per vector
 
 /// exp(∓2πi·(k + c·per_column)/128), c = 0 … W − 1: factors for a vector, and for the same vector with real
 /// and imaginary parts exchanged.
