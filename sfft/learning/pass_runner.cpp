@@ -40,6 +40,7 @@ PassRunner::PassRunner(const Shape& shape, bool real, int threads, std::size_t m
       scratch_(make_scratch(static_cast<std::size_t>(pool_.threads()) * scratch_bytes_,
                             passes_->between_bytes() + more_bytes)),
       between_(cpu::make_large_buffer(passes_->between_bytes())) {
+  if (RunScope* scope = RunScope::current()) scope->enter("dense transform: memory");
   touch(between_.get(), passes_->between_bytes());
 }
 
