@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with vectors use four sums, each over every fourth row, because a single sum would be one long
 // dependency chain. Filters keep the sums of a few values in registers.
-#include <algorithm>
-
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/matrix_product.hpp"
 
@@ -33,9 +31,9 @@ void filter_tile(const Real* x, std::int64_t stride, const Real* filters, std::i
   Vector totals[2 * kTile] = {};
   for (std::int64_t first = 0; first < length; first += kPartial) {
     Vector sums[2 * kTile] = {};
-    const std::int64_t end = std::min(length, first + kPartial);
+    const std::int64_t end = length < first + kPartial ? length : first + kPartial;
     // What the tile after the next one adds to this one's samples. Processors begin to fetch too late.
-    for (std::int64_t i = first; i < std::min(first + kPartial, kTile * stride); i += 64 / sizeof(Real))
+    for (std::int64_t i = first; i < first + kPartial && i < kTile * stride; i += 64 / sizeof(Real))
       __builtin_prefetch(x + length + kTile * stride + i);
     for (std::int64_t i = first; i < end; i += Ops::kLanes) {
       const Vector one = Ops::load(filters + i), other = Ops::load(filters + length + i);
