@@ -119,10 +119,15 @@ TEST(RunControl, AReportStopsTheCall) {
   EXPECT_THROW(run_with_control({}, refuse, endless), std::domain_error);
 }
 
-/// Stops discover() in a stage; returns what it had found.
-Discovery stopped_in(const std::string& stage, const SignalView& signal) {
+/// Stops discover() in a stage, at a moment that depends on `random`; returns what it had found. Waiting in
+/// reports shifts the next ones, which otherwise come at the same places of calls that take equally long.
+Discovery stopped_in(const std::string& stage, const SignalView& signal, std::mt19937& random) {
   Discovery until_stopped;
-  const auto until = [&](const char* present, double) { return std::string(present).rfind(stage, 0) != 0; };
+  unsigned reports_left = random() % 4;
+  const auto until = [&](const char* present, double) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 50));
+    return std::string(present).rfind(stage, 0) != 0 || reports_left-- > 0;
+  };
   EXPECT_EQ(test::code_of([&] {
               run_with_control({}, until, [&] {
                 while (true) static_cast<void>(discover(signal, {.k = 40, .until_stopped = &until_stopped}));
@@ -135,9 +140,10 @@ Discovery stopped_in(const std::string& stage, const SignalView& signal) {
 TEST(RunControl, KeepsWhatAStoppedDiscoveryHasFound) {
   const auto tones = noise_with_tones(1 << 20, 40, 13);
   const auto blank = noise_with_tones(1 << 18, 0, 14);  // not verified, so a dense transform follows
-  std::vector<Discovery> stopped{stopped_in("dense transform", SignalView::line(blank))};
+  std::mt19937 random(6);
+  std::vector<Discovery> stopped{stopped_in("dense transform", SignalView::line(blank), random)};
   for (std::size_t found = 0; found == 0; found = stopped.back().spectrum.values.size()) {
-    stopped.push_back(stopped_in("discovery", SignalView::line(tones)));
+    stopped.push_back(stopped_in("discovery", SignalView::line(tones), random));
     ASSERT_LT(stopped.size(), 200u) << "nothing is ever found";
   }
   for (const Discovery& one : stopped) {
