@@ -34,17 +34,27 @@ class RunScope {
   /// The scope of the calling thread, or null.
   static RunScope* current() noexcept { return current_; }
 
-  /// While this object exists, `scope` is that of the calling thread.
+  /// While this object exists, `scope` is that of the calling thread. `part`: the work is one part of a loop
+  /// whose progress is reported, so that its own stages and loops poll, but report nothing.
   class Use {
    public:
-    explicit Use(RunScope* scope) noexcept : outer_(current_) { current_ = scope; }
-    ~Use() { current_ = outer_; }
+    explicit Use(RunScope* scope, bool part = false) noexcept : outer_(current_), outer_part_(in_part_) {
+      current_ = scope;
+      in_part_ = part;
+    }
+    ~Use() {
+      current_ = outer_;
+      in_part_ = outer_part_;
+    }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
    private:
     RunScope* outer_;
+    bool outer_part_;
   };
+  /// Whether the calling thread works on a part of a loop.
+  static bool in_part() noexcept { return in_part_; }
 
   /// Whether work should end. On the owner's thread it may report first.
   bool stopped() noexcept;
@@ -54,8 +64,10 @@ class RunScope {
   }
   /// Begins another stage of the work; `name` is in static storage. Polls. For the owner's thread.
   void enter(const char* name) {
-    stage_ = name;
-    share_ = 0;
+    if (!in_part_) {
+      stage_ = name;
+      share_ = 0;
+    }
     poll();
   }
   /// `share` of the stage is done.
@@ -68,6 +80,7 @@ class RunScope {
 
   // initial-exec, because transforms of some hundred nanoseconds would notice a slower read.
   [[gnu::tls_model("initial-exec")]] inline static constinit thread_local RunScope* current_ = nullptr;
+  inline static constinit thread_local bool in_part_ = false;
   const std::stop_token stop_;
   const Report& report_;
   const std::thread::id owner_ = std::this_thread::get_id();
@@ -88,6 +101,7 @@ class LoopPolls {
   /// Call before each part. True: leave it out.
   bool stopped() noexcept {
     if (scope_ == nullptr) return false;
+    if (in_part_) return scope_->stopped();
     const std::int64_t begun = begun_.fetch_add(1, std::memory_order_relaxed);
     scope_->reached(static_cast<double>(begun) / static_cast<double>(std::max(begun + 1, parts_)));
     return scope_->stopped();
@@ -101,10 +115,13 @@ class LoopPolls {
     if (scope_ != nullptr) scope_->poll();
   }
   RunScope* scope() const noexcept { return scope_; }
+  /// Whether the loop is within a part of another one, and reports nothing.
+  bool in_part() const noexcept { return in_part_; }
 
  private:
   RunScope* scope_;
   std::int64_t parts_;
+  bool in_part_ = RunScope::in_part();
   std::atomic<std::int64_t> begun_{0};
 };
 

@@ -186,7 +186,7 @@ void CpuExecutor<Real>::execute(std::span<const SignalView> frames, std::span<Sp
       const TraceRange one("frame");
       const auto at = static_cast<std::size_t>(i);
       const auto own_thread = static_cast<std::size_t>(thread);
-      const RunScope::Use use(polls.scope());
+      const RunScope::Use part(polls.scope(), true);
       try {
         run(own.readable(*executor_, frames[at], own_thread), spectra[at], subtracted,
             own.scratch[own_thread].data(), nullptr);
@@ -198,6 +198,7 @@ void CpuExecutor<Real>::execute(std::span<const SignalView> frames, std::span<Sp
   for (std::size_t i = 0; i < frames.size(); ++i) {
     polls.poll();
     const TraceRange one("frame");
+    const RunScope::Use part(polls.scope(), frames.size() > 1 || polls.in_part());
     run(own.readable(*executor_, frames[i], 0), spectra[i], subtracted, own.scratch[0].data(),
         kind_.threads > 1 ? pool : nullptr);
   }

@@ -105,6 +105,37 @@ TEST(RunControl, ReportsStagesAndShares) {
   EXPECT_FALSE(outside);
 }
 
+TEST(RunControl, ReportsOneShareOfABatch) {
+  // Frames that are transformed densely have loops of their own, which must not replace the batch's share.
+  const std::size_t frames = 6;
+  const auto x = noise_with_tones(1 << 20, 4, 7);
+  const auto signal = SignalView::line(x);
+  const Plan<float> plan(learn(signal, {.keep = Largest{8}}), {.path = Path::dense});
+  const dense::Plan<float> batch(signal.shape(), Domain::complex,
+                                 {.batch = static_cast<std::int64_t>(frames)});
+  std::vector<std::complex<float>> signals(frames * x.size()), spectra(signals.size());
+  const std::vector<SignalView> views(frames, signal);
+  std::vector<Spectrum<float>> results(frames, plan.make_spectrum());
+  Workspace workspace = plan.make_workspace();
+  const auto check = [](const char* expected, const std::function<void()>& run) {
+    double before = 0;
+    int reports = 0;
+    const auto report = [&](const char* stage, double share) {
+      EXPECT_STREQ(stage, expected);
+      EXPECT_GE(share, before);
+      before = share;
+      return ++reports < 1000;
+    };
+    for (int repeat = 0; repeat < 100 && reports < 3; ++repeat) {
+      before = 0;
+      run_with_control({}, report, run);
+    }
+    EXPECT_GE(reports, 3);
+  };
+  check("frames", [&] { plan.execute(views, results, workspace); });
+  check("dense transform", [&] { batch.forward(signals.data(), ElementType::c64, spectra); });
+}
+
 TEST(RunControl, AReportStopsTheCall) {
   const auto x = noise_with_tones(1 << 18, 4, 8);
   const auto endless = [&] {

@@ -92,7 +92,7 @@ void for_each(ThreadPool* pool, std::size_t count, const Job& job) {
   MemoryBudget* const budget = MemoryBudget::current();
   pool->run(static_cast<std::int64_t>(count), [&](std::int64_t i, int thread) {
     const auto at = static_cast<std::size_t>(i);
-    const RunScope::Use use(polls.scope());
+    const RunScope::Use use(polls.scope(), polls.in_part());
     const MemoryBudget::Use counted(budget);
     try {
       polls.poll();

@@ -32,6 +32,7 @@ class BatchThreads {
     if (across_ == 1 || pool == nullptr) {
       for (std::int64_t b = 0; b < batch; ++b) {
         polls.poll();
+        const RunScope::Use part(polls.scope(), batch > 1 || polls.in_part());
         transform(b, 0, pool.get());
       }
       return pools_.give_back(std::move(pool));
@@ -39,7 +40,7 @@ class BatchThreads {
     std::mutex failing;
     std::exception_ptr failure;
     pool->run(batch, [&](std::int64_t b, int thread) {
-      const RunScope::Use use(polls.scope());
+      const RunScope::Use part(polls.scope(), true);
       try {
         polls.poll();
         transform(b, thread, static_cast<cpu::ThreadPool*>(nullptr));
