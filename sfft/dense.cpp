@@ -31,19 +31,22 @@ using sfft::detail::FullCall;
 
 class FullState final : public StateOf<FullCall> {
  public:
-  FullState(const sfft::detail::DenseRequest& request, bool single)
+  /// `values`: of each result of a plan that computes no Fourier transform; 0 for one that does.
+  FullState(const sfft::detail::DenseRequest& request, bool single, std::int64_t values, bool in_place)
       : StateOf(request.options, request.problem),
         signal_points(static_cast<std::size_t>(total_points(problem))),
-        spectrum_points(static_cast<std::size_t>(total_spectrum_points(problem))),
+        spectrum_points(
+            static_cast<std::size_t>(values > 0 ? problem.batch * values : total_spectrum_points(problem))),
         span_points(static_cast<std::size_t>(sfft::detail::span_points(problem))),
-        value_bytes(single ? sizeof(std::complex<float>) : sizeof(std::complex<double>)),
+        value_bytes((values > 0 && problem.real ? 1U : 2U) * (single ? sizeof(float) : sizeof(double))),
         own_type(single ? sfft::detail::own_type<float>(problem) : sfft::detail::own_type<double>(problem)),
-        strided(!problem.contiguous()) {
-    plan("dense: plan", [&] {
-      return single ? sfft::detail::choose<float>(request) : sfft::detail::choose<double>(request);
-    });
-    works_in_place =
-        problem.real ? runner->real_in_place() && sfft::detail::padded_for_spectrum(problem) : !strided;
+        strided(!problem.contiguous()),
+        works_in_place(in_place) {}
+
+  /// Stores the choice that `choose` returns for the precision.
+  template <class Choose>
+  void choose(bool single, const Choose& choose) {
+    plan("dense: plan", [&] { return single ? choose(float()) : choose(double()); });
     single ? log<float>() : log<double>();
   }
 
@@ -82,7 +85,7 @@ class FullState final : public StateOf<FullCall> {
   std::size_t span_points;  ///< elements from the first to one past the last
   std::size_t value_bytes;  ///< of a value of the spectrum
   ElementType own_type;     ///< of signals in the plan's precision
-  bool strided, works_in_place = false;
+  bool strided, works_in_place;
 };
 
 namespace {
@@ -109,9 +112,29 @@ void enqueue(const FullState& plan, const FullCall& call, std::span<std::byte> w
 }  // namespace
 
 std::shared_ptr<const PlanState> FullPlan::make(const Shape& shape, Domain domain, const Options& options,
-                                                bool single) {
-  return std::make_shared<const FullState>(sfft::detail::make_request(shape, domain == Domain::real, options),
-                                           single);
+                                                bool single, const Other& other) {
+  const auto request = sfft::detail::make_request(shape, domain == Domain::real, options);
+  std::shared_ptr<FullState> state;
+  if (!other.kinds.empty()) {
+    state = std::make_shared<FullState>(request, single, shape.points(), true);
+    state->choose(single, [&]<class Real>(Real) {
+      return sfft::detail::choose_trigonometric<Real>(request, other.kinds);
+    });
+  } else if (other.kernel != nullptr) {
+    const sfft::detail::ConvolutionRequest convolution{*other.kernel, other.extent, other.correlate};
+    const std::int64_t values = sfft::detail::convolution_shape(shape, convolution).points();
+    state = std::make_shared<FullState>(request, single, values, false);
+    state->choose(single, [&]<class Real>(Real) {
+      return sfft::detail::choose_convolution<Real>(request, convolution);
+    });
+  } else {
+    state = std::make_shared<FullState>(request, single, 0, false);
+    state->choose(single, [&]<class Real>(Real) { return sfft::detail::choose<Real>(request); });
+    state->works_in_place = request.problem.real ? state->runner->real_in_place() &&
+                                                       sfft::detail::padded_for_spectrum(request.problem)
+                                                 : !state->strided;
+  }
+  return state;
 }
 
 void FullPlan::run_forward(const SignalView& signal, void* spectrum, std::size_t points,

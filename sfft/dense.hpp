@@ -79,8 +79,18 @@ class FullPlan : public PlanWithWorkspace {
 
   /// @cond
  protected:
+  /// What a plan computes in place of a Fourier transform.
+  struct Other {
+    std::span<const Options::Trigonometric> kinds{};  ///< of a TrigonometricPlan, one per dimension
+    const SignalView* kernel = nullptr;               ///< of a ConvolutionPlan
+    Options::Extent extent = Options::Extent::full;
+    bool correlate = false;
+  };
+
   FullPlan(const Shape& shape, Domain domain, const Options& options, bool single)
-      : PlanWithWorkspace(make(shape, domain, options, single)) {}
+      : FullPlan(shape, domain, options, single, Other{}) {}
+  FullPlan(const Shape& shape, Domain domain, const Options& options, bool single, const Other& other)
+      : PlanWithWorkspace(make(shape, domain, options, single, other)) {}
 
   SFFT_EXPORT void run_forward(const SignalView& signal, void* spectrum, std::size_t points,
                                std::span<std::byte> workspace) const;
@@ -95,7 +105,8 @@ class FullPlan : public PlanWithWorkspace {
 
  private:
   SFFT_EXPORT static std::shared_ptr<const PlanState> make(const Shape& shape, Domain domain,
-                                                           const Options& options, bool single);
+                                                           const Options& options, bool single,
+                                                           const Other& other);
   /// @endcond
 };
 }  // namespace detail

@@ -49,6 +49,29 @@ struct Options {
     forward_by_n,  ///< forward transforms times 1/N
     unitary,       ///< both times 1/sqrt(N)
   };
+  /// Real transforms of real lines x[0 … n−1] into y[0 … n−1], for TrigonometricPlan; unscaled as in FFTW
+  /// and, except for `hartley`, in SciPy. t = j + 1/2, f = k + 1/2. The inverse of dct2 and dst2 is dct3 and
+  /// dst3, and vice versa; the others are their own inverses. M is the length of the Fourier transform that
+  /// they are part of: the kind times its inverse is M times the identity. | kind    | y[k] | M      |
+  /// |---------|---------------------------------------------------------------|--------|
+  /// | dct1    | x[0] + (−1)^k x[n−1] + 2 Σ_{0<j<n−1} x[j] cos(πjk/(n−1))      | 2(n−1) |
+  /// | dct2    | 2 Σ x[j] cos(πtk/n)                                           | 2n     |
+  /// | dct3    | x[0] + 2 Σ_{j>0} x[j] cos(πjf/n)                              | 2n     |
+  /// | dct4    | 2 Σ x[j] cos(πtf/n)                                           | 2n     |
+  /// | dst1    | 2 Σ x[j] sin(π(j+1)(k+1)/(n+1))                               | 2(n+1) |
+  /// | dst2    | 2 Σ x[j] sin(πt(k+1)/n)                                       | 2n     |
+  /// | dst3    | (−1)^k x[n−1] + 2 Σ_{j<n−1} x[j] sin(π(j+1)f/n)               | 2n     |
+  /// | dst4    | 2 Σ x[j] sin(πtf/n)                                           | 2n     |
+  /// | hartley | Σ x[j] (cos(2πjk/n) + sin(2πjk/n))                            | n      |
+  enum class Trigonometric : std::uint8_t { dct1, dct2, dct3, dct4, dst1, dst2, dst3, dst4, hartley };
+  /// Which results of a convolution of n samples with m taps a ConvolutionPlan computes, along each
+  /// dimension; the names are those of NumPy and SciPy.
+  enum class Extent : std::uint8_t {
+    full,      ///< all n + m − 1
+    same,      ///< the n in the middle of `full`: from its result (m − 1)/2 on
+    valid,     ///< the n − m + 1 that need no samples outside the signal
+    circular,  ///< the n of a periodic signal; m <= n
+  };
   /// Strides of a batch of signals in elements: element (i1, …, iD) of signal b is at b·batch + Σ i_d·dims[d]
   /// from the start. All zero: contiguous and row-major, one signal after the other. Strides must be
   /// positive, and no two elements may overlap.

@@ -4,8 +4,10 @@
 
 #include "sfft/dense.hpp"
 #include "sfft/dense_compact.hpp"
+#include "sfft/dense_convolution.hpp"
 #include "sfft/dense_selective.hpp"
 #include "sfft/dense_slabs.hpp"
+#include "sfft/dense_trigonometric.hpp"
 #include "sfft/device.hpp"
 #include "sfft/discover.hpp"
 #include "sfft/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of small matrices and vectors: transforms with so few points that overheads would cost more than
-// the sums, and filters of long signals.
+// the sums, filters of long signals, and products of spectra.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,8 @@ struct MatrixKernels {
   /// filters at every stride-th place. `length` is a multiple of kFilterGrain.
   void (*decimate)(const Real* x, std::int64_t values, std::int64_t stride, const Real* filters,
                    std::int64_t length, Real* to);
+  /// values[i] *= factors[i] for `count` complex values, interleaved.
+  void (*multiply)(const Real* factors, std::int64_t count, Real* values);
 };
 
 template <class Real>

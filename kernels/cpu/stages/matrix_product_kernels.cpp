@@ -63,7 +63,16 @@ void decimate(const Real* x, std::int64_t values, std::int64_t stride, const Rea
 }
 
 template <class Real>
-constexpr MatrixKernels<Real> kTable{product<Real>, decimate<Real>};
+void multiply(const Real* __restrict factors, std::int64_t count, Real* __restrict values) {
+  for (std::int64_t i = 0; i < 2 * count; i += 2) {
+    const Real re = values[i], im = values[i + 1];
+    values[i] = re * factors[i] - im * factors[i + 1];
+    values[i + 1] = re * factors[i + 1] + im * factors[i];
+  }
+}
+
+template <class Real>
+constexpr MatrixKernels<Real> kTable{product<Real>, decimate<Real>, multiply<Real>};
 
 }  // namespace
 

@@ -139,8 +139,8 @@ std::int64_t span_points(const DenseProblem& problem) noexcept {
   return span;
 }
 
-DenseScales scales_of(dense::Options::Normalization normalization, std::int64_t points) noexcept {
-  const double by_n = 1 / static_cast<double>(points);
+DenseScales scales_of(dense::Options::Normalization normalization, double points) noexcept {
+  const double by_n = 1 / points;
   switch (normalization) {
     case dense::Options::Normalization::none:
       break;

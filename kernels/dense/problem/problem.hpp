@@ -71,7 +71,7 @@ struct FrequencyRange {
 struct DenseScales {
   double forward = 1, inverse = 1;
 };
-DenseScales scales_of(dense::Options::Normalization normalization, std::int64_t points) noexcept;
+DenseScales scales_of(dense::Options::Normalization normalization, double points) noexcept;
 
 enum class Direction : std::uint8_t { forward, inverse };
 

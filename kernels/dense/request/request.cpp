@@ -88,8 +88,8 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
 
 DenseRequest make_request_with_formats(const Shape& shape, bool real, const dense::Options& options) {
   check_enumerators(options);
-  DenseRequest request{make_problem(shape, real, options), scales_of(options.normalization, shape.points()),
-                       options};
+  DenseRequest request{make_problem(shape, real, options),
+                       scales_of(options.normalization, static_cast<double>(shape.points())), options};
   if (options.exchange == dense::Storage::f16 || options.exchange == dense::Storage::bf16) {
     throw Error(ErrorCode::invalid_argument,
                 "values are sent as f32 or block16, which is more accurate than f16 and bf16 in as many "
@@ -122,6 +122,20 @@ DenseRequest make_request_with_formats(const Shape& shape, bool real, const dens
   }
   check_memory(request.problem, request.options);
   return request;
+}
+
+void require_plain_cpu(const DenseRequest& request, const char* what) {
+  const Engine engine = request.options.engine;
+  if (for_gpu(request.options) || (engine != Engine::automatic && engine != Engine::built_in)) {
+    throw Error(
+        ErrorCode::backend_unavailable,
+        fmt::format("{} are computed on the CPU, by the engine built_in: leave out Options::device and "
+                    "Options::engine",
+                    what));
+  }
+  if (request.problem.contiguous()) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} take contiguous signals: leave out Options::signal_strides", what));
 }
 
 void refuse_several(const DenseRequest& request, const char* plan) {

@@ -25,6 +25,9 @@ struct DenseRequest {
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// The same for a CompactPlan.
 DenseRequest make_request_with_formats(const Shape& shape, bool real, const dense::Options& options);
+/// Throws Error(backend_unavailable) if the request names a device or engine other than the CPU's built_in,
+/// and Error(invalid_argument) for strides. `what`: the plan's transforms.
+void require_plain_cpu(const DenseRequest& request, const char* what);
 /// Throws Error(backend_unavailable) if the request is for several devices.
 void refuse_several(const DenseRequest& request, const char* plan);
 /// Whether exchanged values are packed in block16. Throws Error(invalid_argument) for plans of double.

@@ -136,6 +136,24 @@ template <class Real>
 Choice<SelectedCall<Real>> select_on_cpu(const DenseRequest& request, const KeptOutput& kept);
 template <class Real>
 Choice<SelectedCall<Real>> select_on_gpu(const DenseRequest& request, std::span<const std::int64_t> support);
+/// Cosine, sine and Hartley transforms on the CPU, one kind per dimension; `from` and `to` of a call hold
+/// real values. Throws Error(invalid_argument, backend_unavailable) for what such a plan does not do.
+template <class Real>
+Choice<FullCall> choose_trigonometric(const DenseRequest& request,
+                                      std::span<const dense::Options::Trigonometric> kinds);
+/// The kernel of a convolution, and which results are wanted.
+struct ConvolutionRequest {
+  const SignalView& kernel;
+  dense::Options::Extent extent = dense::Options::Extent::full;
+  bool correlate = false;
+};
+/// The extents of a convolution's results. Throws Error(shape_mismatch, invalid_argument, size_overflow).
+Shape convolution_shape(const Shape& signal, const ConvolutionRequest& convolution);
+/// Convolutions on the CPU; `from` and `to` of a call hold values of the plan's precision and domain. Throws
+/// Error(invalid_argument, type_mismatch, shape_mismatch, backend_unavailable) for what such a plan does not
+/// do.
+template <class Real>
+Choice<FullCall> choose_convolution(const DenseRequest& request, const ConvolutionRequest& convolution);
 /// Whether this build has the given GPU engine.
 bool gpu_engine_in_build(dense::Engine engine) noexcept;
 
