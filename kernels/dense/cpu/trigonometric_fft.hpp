@@ -19,13 +19,13 @@ dense::Options::Trigonometric inverse_of(dense::Options::Trigonometric kind) noe
 /// That multiple for lines of n points: 2n, 2(n − 1) for dct1, 2(n + 1) for dst1, n for hartley.
 std::int64_t logical_points(dense::Options::Trigonometric kind, std::int64_t n) noexcept;
 
-/// Lines of n values, `inner` values from one to the next, in `units` arrays of `inner` such lines each that
-/// follow one another; or, with inner = 1, `lines` contiguous lines in each unit.
+/// Lines of n values. With inner > 1, the array is units × n × inner: lines run along its middle dimension,
+/// and `lines` is inner. With inner = 1 it is units × lines × n.
 struct LineGrid {
   std::int64_t n = 1, inner = 1;
   std::int64_t units = 1, lines = 1;
-  /// Whether the lines of a unit belong to one signal. Two of them then become the real and imaginary parts
-  /// of one complex line, and share rounding errors and values that are not finite.
+  /// Whether the lines of a unit belong to one signal. Two of them may then become the real and imaginary
+  /// parts of one complex line, and share rounding errors and values that are not finite.
   bool one_signal = true;
 };
 
