@@ -24,6 +24,42 @@ void check_values(const void* values, std::size_t count, std::size_t expected, c
 
 }  // namespace
 
+Layout Options::Layout::of_axes(std::span<const std::int64_t> extents, std::span<const int> axes,
+                                Domain domain) {
+  constexpr std::size_t kMaxRank = 16;
+  const auto rank = static_cast<int>(extents.size());
+  if (extents.size() > kMaxRank)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the array has {} dimensions: of_axes() takes up to {}", rank, kMaxRank));
+  std::vector<Dimension> dimensions(extents.size());
+  std::int64_t signal_stride = 1, spectrum_stride = 1;
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    const bool half = domain == Domain::real && !axes.empty() && axes.back() == static_cast<int>(d);
+    const std::int64_t kept = half ? extents[d] / 2 + 1 : extents[d];
+    dimensions[d] = {extents[d], signal_stride, spectrum_stride};
+    if (extents[d] < 1)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("extent {} of the array is {}: extents are 1 or more", d, extents[d]));
+    if (__builtin_mul_overflow(signal_stride, extents[d], &signal_stride) ||
+        __builtin_mul_overflow(spectrum_stride, kept, &spectrum_stride))
+      throw Error(ErrorCode::size_overflow, "the array has more than 2^63 elements");
+  }
+  Layout layout;
+  std::vector<bool> named(extents.size());
+  for (const int axis : axes) {
+    if (axis < 0 || axis >= rank)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("there is no axis {}: the array's axes are 0 to {}", axis, rank - 1));
+    const auto at = static_cast<std::size_t>(axis);
+    if (named[at]) throw Error(ErrorCode::invalid_argument, fmt::format("axis {} is named twice", axis));
+    named[at] = true;
+    layout.transformed.push_back(dimensions[at]);
+  }
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    if (!named[d]) layout.batch.push_back(dimensions[d]);
+  return layout;
+}
+
 namespace detail {
 
 using sfft::detail::Direction;
@@ -35,12 +71,15 @@ class FullState final : public StateOf<FullCall> {
   FullState(const sfft::detail::DenseRequest& request, bool single, std::int64_t values, bool in_place)
       : StateOf(request.options, request.problem),
         signal_points(static_cast<std::size_t>(total_points(problem))),
-        spectrum_points(
-            static_cast<std::size_t>(values > 0 ? problem.batch * values : total_spectrum_points(problem))),
-        span_points(static_cast<std::size_t>(sfft::detail::span_points(problem))),
+        spectrum_points(static_cast<std::size_t>(
+            values > 0       ? problem.batch * values
+            : request.layout ? sfft::detail::spectrum_span(*request.layout, problem.real)
+                             : total_spectrum_points(problem))),
+        span_points(static_cast<std::size_t>(request.layout ? sfft::detail::signal_span(*request.layout)
+                                                            : sfft::detail::span_points(problem))),
         value_bytes((values > 0 && problem.real ? 1U : 2U) * (single ? sizeof(float) : sizeof(double))),
         own_type(single ? sfft::detail::own_type<float>(problem) : sfft::detail::own_type<double>(problem)),
-        strided(!problem.contiguous()),
+        strided(request.layout || !problem.contiguous()),
         works_in_place(in_place) {}
 
   /// Stores the choice that `choose` returns for the precision.
@@ -113,7 +152,9 @@ void enqueue(const FullState& plan, const FullCall& call, std::span<std::byte> w
 
 std::shared_ptr<const PlanState> FullPlan::make(const Shape& shape, Domain domain, const Options& options,
                                                 bool single, const Other& other) {
-  const auto request = sfft::detail::make_request(shape, domain == Domain::real, options);
+  const bool real = domain == Domain::real;
+  const auto request = other.layout != nullptr ? sfft::detail::make_request(*other.layout, real, options)
+                                               : sfft::detail::make_request(shape, real, options);
   std::shared_ptr<FullState> state;
   if (!other.kinds.empty()) {
     state = std::make_shared<FullState>(request, single, shape.points(), true);
@@ -130,9 +171,8 @@ std::shared_ptr<const PlanState> FullPlan::make(const Shape& shape, Domain domai
   } else {
     state = std::make_shared<FullState>(request, single, 0, false);
     state->choose(single, [&]<class Real>(Real) { return sfft::detail::choose<Real>(request); });
-    state->works_in_place = request.problem.real ? state->runner->real_in_place() &&
-                                                       sfft::detail::padded_for_spectrum(request.problem)
-                                                 : !state->strided;
+    state->works_in_place = (!real || state->runner->real_in_place()) &&
+                            sfft::detail::layouts_agree(request.whole_layout(), real);
   }
   return state;
 }

@@ -32,7 +32,8 @@ class AnyPlan {
   /// Shares the data; never throws.
   AnyPlan& operator=(const AnyPlan&) noexcept = default;
 
-  /// Extents of one transform.
+  /// Extents of one transform. Of more than three transformed dimensions, all but the last two are
+  /// multiplied into the first extent here.
   SFFT_EXPORT const Shape& shape() const noexcept;
   /// What the samples of signals are.
   SFFT_EXPORT Domain domain() const noexcept;
@@ -74,23 +75,27 @@ class PlanWithWorkspace : public AnyPlan {
 /// The calls of a Plan, for either precision.
 class FullPlan : public PlanWithWorkspace {
  public:
-  SFFT_EXPORT std::size_t signal_points() const noexcept;    ///< batch × N
-  SFFT_EXPORT std::size_t spectrum_points() const noexcept;  ///< forward output of the whole batch
+  SFFT_EXPORT std::size_t signal_points() const noexcept;  ///< batch × N
+  /// Length of the forward output of the whole batch; with strides, from the first value to the last.
+  SFFT_EXPORT std::size_t spectrum_points() const noexcept;
 
   /// @cond
  protected:
-  /// What a plan computes in place of a Fourier transform.
+  /// What a plan computes in place of a Fourier transform of contiguous spectra.
   struct Other {
     std::span<const Options::Trigonometric> kinds{};  ///< of a TrigonometricPlan, one per dimension
     const SignalView* kernel = nullptr;               ///< of a ConvolutionPlan
     Options::Extent extent = Options::Extent::full;
     bool correlate = false;
+    const Layout* layout = nullptr;  ///< replaces the shape, the batch and the strides
   };
 
   FullPlan(const Shape& shape, Domain domain, const Options& options, bool single)
       : FullPlan(shape, domain, options, single, Other{}) {}
   FullPlan(const Shape& shape, Domain domain, const Options& options, bool single, const Other& other)
       : PlanWithWorkspace(make(shape, domain, options, single, other)) {}
+  FullPlan(const Layout& layout, Domain domain, const Options& options, bool single)
+      : FullPlan(Shape(1), domain, options, single, Other{.layout = &layout}) {}
 
   SFFT_EXPORT void run_forward(const SignalView& signal, void* spectrum, std::size_t points,
                                std::span<std::byte> workspace) const;
@@ -133,6 +138,12 @@ class Plan : public detail::FullPlan {
   /// size_overflow, backend_unavailable, out_of_memory, device.
   Plan(const Shape& shape, Domain domain, const Options& options = {})
       : FullPlan(shape, domain, options, std::is_same_v<Real, float>) {}
+  /// Transforms along any axes, with strides on both sides and any number of batch dimensions. `options` has
+  /// no batch and no strides. Layouts with up to three transformed dimensions, one batch dimension and
+  /// contiguous spectra run on the engines of the other constructor; the engine `built_in` runs the rest, on
+  /// the CPU. Throws the same errors.
+  Plan(const Layout& layout, Domain domain, const Options& options = {})
+      : FullPlan(layout, domain, options, std::is_same_v<Real, float>) {}
 
   /// Transforms one signal of any element type (complex types only in a complex plan) into spectrum_points()
   /// values. Blocks. Needs a plan of batch 1 without strides. A region of a larger array is copied to
@@ -148,14 +159,14 @@ class Plan : public detail::FullPlan {
     run_forward(signals, type, spectra.data(), spectra.size(), workspace);
   }
   /// For complex plans. `signal` receives the batch in the plan's strides. `spectrum` and `signal` may be the
-  /// same memory if the plan has no strides.
+  /// same memory if both have the same strides; then forward() works in place, too.
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal,
                std::span<std::byte> workspace = {}) const {
     run_inverse(spectrum.data(), spectrum.size(), signal.data(), element_type_of<std::complex<Real>>::value,
                 signal.size(), workspace);
   }
-  /// For real plans. A plan that streams through the GPU in pieces may work in place here and in forward()
-  /// (docs/dense.md).
+  /// For real plans. Here and in forward(), plans on the CPU, and those that stream through the GPU in
+  /// pieces, work in place if rows of the signal have room for half spectra (docs/dense.md).
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal,
                std::span<std::byte> workspace = {}) const {
     run_inverse(spectrum.data(), spectrum.size(), signal.data(), element_type_of<Real>::value, signal.size(),

@@ -5,11 +5,14 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sfft/device.hpp"
+#include "sfft/export.hpp"
 #include "sfft/storage.hpp"
 #include "sfft/types.hpp"
 
@@ -79,6 +82,34 @@ struct Options {
     std::array<std::int64_t, 3> dims{0, 0, 0};  ///< per dimension, slowest first, as in Shape
     std::int64_t batch = 0;                     ///< from one signal's start to the next
   };
+  /// Where the elements of a batch are, for transforms along any axes of arrays of any rank. Element (i1, i2,
+  /// …) of the signals is at Σ i_d·signal_stride_d from their start, in elements, and that of the spectra at
+  /// Σ i_d·spectrum_stride_d, in complex values. Strides must be positive, and no two elements may overlap:
+  /// each stride of an array steps over all that its finer dimensions span.
+  struct Layout {
+    /// As fftw_iodim64, for both arrays.
+    struct Dimension {
+      std::int64_t extent = 1;           ///< of signals, also in the last dimension of a real transform
+      std::int64_t signal_stride = 1;    ///< elements from one index to the next
+      std::int64_t spectrum_stride = 1;  ///< complex values from one index to the next
+    };
+    /// 1 to 8 dimensions. A real transform has half spectra, extent/2 + 1 values, along the last one.
+    std::vector<Dimension> transformed;
+    std::vector<Dimension> batch{};  ///< any number; all combinations of their indices are transforms
+
+    /// The transform of contiguous row-major arrays along some axes (0: the slowest), like numpy.fft.fftn and
+    /// rfftn: spectra have the extents of signals but, along the last axis named, extent/2 + 1 if signals are
+    /// real. Throws invalid_argument for axes that are not there or named twice, and for more than 16
+    /// extents.
+    SFFT_EXPORT static Layout of_axes(std::span<const std::int64_t> extents, std::span<const int> axes,
+                                      Domain domain);
+    /// The same, for lists: of_axes({64, 1000, 128}, {1}, Domain::complex).
+    static Layout of_axes(std::initializer_list<std::int64_t> extents, std::initializer_list<int> axes,
+                          Domain domain) {
+      return of_axes(std::span(extents.begin(), extents.size()), std::span(axes.begin(), axes.size()),
+                     domain);
+    }
+  };
   /// What a CompactPlan stores.
   struct Formats {
     Storage signal = Storage::f16;    ///< what forward() reads and inverse() writes
@@ -127,6 +158,9 @@ struct Options {
   Formats formats{};  ///< for CompactPlan, whose signals have no strides; others throw invalid_argument if it
                       ///< is set
 };
+
+/// Axes, extents and strides of a transform.
+using Layout = Options::Layout;
 
 /// The part of a SlabPlan's signals or spectra that is stored on one of several GPUs: whole signals of a
 /// batch, or part of one. Row-major and contiguous: signals, then dimensions as in Shape.

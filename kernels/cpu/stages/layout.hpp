@@ -22,11 +22,11 @@ struct LayoutKernels {
                     Real* im);
   void (*store_rows)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
                      std::int64_t pitch, Real* to);
-  /// The same, transposed: value c of row r at [c rows + r] of re and im; stored times `scale`.
+  /// The same, transposed: value c of row r at [c split_pitch + r] of re and im; stored times `scale`.
   void (*load_transposed)(const Real* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
-                          Real* re, Real* im);
+                          std::int64_t split_pitch, Real* re, Real* im);
   void (*store_transposed)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
-                           Real scale, std::int64_t pitch, Real* to);
+                           std::int64_t split_pitch, Real scale, std::int64_t pitch, Real* to);
   /// Multiplies value c of each row r < rows by far[c]·near[r·columns + c]; all are in split layout.
   void (*turn_rows)(Real* re, Real* im, std::int64_t rows, std::int64_t columns, const Real* near_re,
                     const Real* near_im, const Real* far_re, const Real* far_im);

@@ -13,17 +13,19 @@ namespace sfft::detail::cpu::SFFT_ISA {
 /// Works by tiles of W rows and W/2 columns, or smaller ones. The last tiles overlap their neighbours.
 template <class Real, int W>
 void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows,
-                        std::int64_t columns, Real* __restrict re, Real* __restrict im) {
+                        std::int64_t columns, std::int64_t split_pitch, Real* __restrict re,
+                        Real* __restrict im) {
   if constexpr (W == 1) {
     for (std::int64_t c = 0; c < columns; ++c) {
       for (std::int64_t r = 0; r < rows; ++r) {
-        re[c * rows + r] = from[2 * (r * pitch + c)];
-        im[c * rows + r] = from[2 * (r * pitch + c) + 1];
+        re[c * split_pitch + r] = from[2 * (r * pitch + c)];
+        im[c * split_pitch + r] = from[2 * (r * pitch + c) + 1];
       }
     }
   } else {
     constexpr int H = W / 2;
-    if (rows < W || columns < H) return load_transposed_by<Real, H>(from, pitch, rows, columns, re, im);
+    if (rows < W || columns < H)
+      return load_transposed_by<Real, H>(from, pitch, rows, columns, split_pitch, re, im);
     using V = typename VectorOf<Real, W>::Type;
     for (std::int64_t down = 0; down < rows; down += W) {
       const std::int64_t r = down + W <= rows ? down : rows - W;
@@ -41,8 +43,8 @@ void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::in
         for (int i = 0; i < H; ++i) {
           V x, y;
           split_both<W>(low[i], high[i], x, y);
-          store_vector(re + (c + i) * rows + r, x);
-          store_vector(im + (c + i) * rows + r, y);
+          store_vector(re + (c + i) * split_pitch + r, x);
+          store_vector(im + (c + i) * split_pitch + r, y);
         }
       }
     }
@@ -51,17 +53,19 @@ void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::in
 
 template <class Real, int W>
 void store_transposed_by(const Real* __restrict re, const Real* __restrict im, std::int64_t rows,
-                         std::int64_t columns, Real scale, std::int64_t pitch, Real* __restrict to) {
+                         std::int64_t columns, std::int64_t split_pitch, Real scale, std::int64_t pitch,
+                         Real* __restrict to) {
   if constexpr (W == 1) {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < columns; ++c) {
-        to[2 * (r * pitch + c)] = scale * re[c * rows + r];
-        to[2 * (r * pitch + c) + 1] = scale * im[c * rows + r];
+        to[2 * (r * pitch + c)] = scale * re[c * split_pitch + r];
+        to[2 * (r * pitch + c) + 1] = scale * im[c * split_pitch + r];
       }
     }
   } else {
     constexpr int H = W / 2;
-    if (rows < W || columns < H) return store_transposed_by<Real, H>(re, im, rows, columns, scale, pitch, to);
+    if (rows < W || columns < H)
+      return store_transposed_by<Real, H>(re, im, rows, columns, split_pitch, scale, pitch, to);
     using V = typename VectorOf<Real, W>::Type;
     for (std::int64_t down = 0; down < rows; down += W) {
       const std::int64_t r = down + W <= rows ? down : rows - W;
@@ -70,8 +74,8 @@ void store_transposed_by(const Real* __restrict re, const Real* __restrict im, s
         V low[H], high[H];
         SFFT_UNROLL
         for (int i = 0; i < H; ++i) {
-          const V x = scale * load_vector<V>(re + (c + i) * rows + r);
-          const V y = scale * load_vector<V>(im + (c + i) * rows + r);
+          const V x = scale * load_vector<V>(re + (c + i) * split_pitch + r);
+          const V y = scale * load_vector<V>(im + (c + i) * split_pitch + r);
           interleave_both<W, 1>(x, y, low[i], high[i]);
         }
         transpose_chunks<W, 2>(low);

@@ -217,8 +217,8 @@ void ColumnStage<Real>::store(std::int64_t block, const SplitWorkspace<Real>& sp
 template <class Real>
 void ColumnStage<Real>::store_transposed(std::int64_t block, const SplitWorkspace<Real>& split,
                                          std::complex<Real>* to) const {
-  cpu::layout_kernels<Real>().store_transposed(split.re, split.im, columns_of(block), n_, 1, n_,
-                                               reinterpret_cast<Real*>(to));
+  cpu::layout_kernels<Real>().store_transposed(split.re, split.im, columns_of(block), n_, columns_of(block),
+                                               1, n_, reinterpret_cast<Real*>(to));
 }
 
 template <class Real>

@@ -141,19 +141,24 @@ class LongLineEngine final : public DenseEngine<Real> {
                    });
   }
 
-  /// Computes twice the spectrum of the N/2 pairs x[2t] + i x[2t + 1] (see LayoutKernels::pack_real).
+  /// Computes twice the spectrum of the N/2 pairs x[2t] + i x[2t + 1] (see LayoutKernels::pack_real). The
+  /// arrays may be the same memory.
   void pack_real(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
     const std::int64_t half = n_ / 2;
     const Real first = spectrum[0].real(), last = spectrum[half].real();
-    over_stretches(of_threads(scratch), thread_bytes_, half, 1,
+    const auto pair = [&](std::int64_t k, Complex a, Complex b) -> Complex {
+      const std::complex<double> root = std::conj((*roots_)(k));
+      const auto c = static_cast<Real>(root.real()), s = static_cast<Real>(root.imag());
+      const Real odd_re = a.real() - b.real(), odd_im = a.imag() + b.imag();
+      return {a.real() + b.real() - (c * odd_im + s * odd_re),
+              a.imag() - b.imag() + (c * odd_re - s * odd_im)};
+    };
+    over_stretches(of_threads(scratch), thread_bytes_, half / 2 + 1, 2,
                    [&](std::int64_t begin, std::int64_t end, std::byte*) {
                      for (std::int64_t k = std::max<std::int64_t>(1, begin); k < end; ++k) {
                        const Complex a = spectrum[k], b = spectrum[half - k];
-                       const std::complex<double> root = std::conj((*roots_)(k));
-                       const auto c = static_cast<Real>(root.real()), s = static_cast<Real>(root.imag());
-                       const Real odd_re = a.real() - b.real(), odd_im = a.imag() + b.imag();
-                       pairs[k] = {a.real() + b.real() - (c * odd_im + s * odd_re),
-                                   a.imag() - b.imag() + (c * odd_re - s * odd_im)};
+                       pairs[k] = pair(k, a, b);
+                       pairs[half - k] = pair(half - k, b, a);
                      }
                    });
     pairs[0] = {first + last, first - last};

@@ -64,8 +64,8 @@ cpu::SplitBuffers<Real> RowGroup<Real>::spectra(const void* signal, ElementType 
   // Many narrow rows have special transposition kernels.
   const bool narrow = n_ <= cpu::kMaxNarrow && rows_ >= kernels_->level_reals[0];
   if (type == element_type_of<std::complex<Real>>::value && !narrow) {
-    cpu::layout_kernels<Real>().load_transposed(static_cast<const Real*>(signal), n_, rows_, n_, data.re,
-                                                data.im);
+    cpu::layout_kernels<Real>().load_transposed(static_cast<const Real*>(signal), n_, rows_, n_, rows_,
+                                                data.re, data.im);
   } else {
     split_elements(signal, type, rows_ * n_, data.re, data.im);
     data = transposed(*kernels_, rows_, n_, data);
@@ -115,7 +115,7 @@ void RowGroup<Real>::forward(const void* signal, ElementType type, std::complex<
   prefetch_for_writing(spectra, rows_ * spectrum_points());
   const cpu::SplitBuffers<Real> own = buffers(workspace);
   const auto data = real_ ? half_spectra(signal, type, own) : this->spectra(signal, type, false, own);
-  cpu::layout_kernels<Real>().store_transposed(data.re, data.im, rows_, spectrum_points(), 1,
+  cpu::layout_kernels<Real>().store_transposed(data.re, data.im, rows_, spectrum_points(), rows_, 1,
                                                spectrum_points(), reinterpret_cast<Real*>(spectra));
 }
 
@@ -125,7 +125,7 @@ void RowGroup<Real>::inverse(const std::complex<Real>* spectra, std::complex<Rea
   prefetch_for_writing(signal, rows_ * n_);
   const auto data =
       this->spectra(spectra, element_type_of<std::complex<Real>>::value, true, buffers(workspace));
-  cpu::layout_kernels<Real>().store_transposed(data.im, data.re, rows_, n_, scale, n_,
+  cpu::layout_kernels<Real>().store_transposed(data.im, data.re, rows_, n_, rows_, scale, n_,
                                                reinterpret_cast<Real*>(signal));
 }
 
@@ -134,7 +134,7 @@ void RowGroup<Real>::inverse(const std::complex<Real>* spectra, Real* signal, Re
                              std::byte* workspace) const {
   const cpu::SplitBuffers<Real> data = buffers(workspace);
   cpu::layout_kernels<Real>().load_transposed(reinterpret_cast<const Real*>(spectra), spectrum_points(),
-                                              rows_, spectrum_points(), data.re, data.im);
+                                              rows_, spectrum_points(), rows_, data.re, data.im);
   signals(data, scale, signal);
 }
 

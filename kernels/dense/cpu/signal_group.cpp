@@ -171,7 +171,7 @@ void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int6
     std::copy_n(data.re + (rows_ - pairs_) * lanes, pairs_ * lanes, data.im);
   } else if (pairs) {
     layout.load_transposed(static_cast<const Real*>(signals), kind_ == Rows::complex ? stride : stride / 2,
-                           signals_, rows_ * transformed_, data.re, data.im);
+                           signals_, rows_ * transformed_, signals_, data.re, data.im);
   } else {
     over_signals(signals_, points, stride, [&](std::int64_t at, std::int64_t to, std::int64_t count) {
       if (kind_ == Rows::complex) return split_elements(element(at), type, count, data.re + to, data.im + to);
@@ -181,7 +181,7 @@ void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int6
     data = transposed(*kernels_, signals_, rows_ * transformed_, data);
   }
   data = over_slower(kind_ == Rows::complex ? over_rows(data, rows_) : half_spectra(data));
-  layout.store_transposed(data.re, data.im, signals_, rows_ * kept_, scale, rows_ * kept_,
+  layout.store_transposed(data.re, data.im, signals_, rows_ * kept_, signals_, scale, rows_ * kept_,
                           reinterpret_cast<Real*>(spectra));
 }
 
@@ -195,9 +195,10 @@ void SignalGroup<Real>::inverse(const Complex* spectra, Complex* signals, std::i
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const std::int64_t points = row_ * rows_;
   Buffers data = exchanged(buffers(workspace));
-  layout.load_transposed(reinterpret_cast<const Real*>(spectra), points, signals_, points, data.im, data.re);
+  layout.load_transposed(reinterpret_cast<const Real*>(spectra), points, signals_, points, signals_, data.im,
+                         data.re);
   data = exchanged(over_slower(over_rows(data, rows_)));
-  layout.store_transposed(data.re, data.im, signals_, points, scale, stride,
+  layout.store_transposed(data.re, data.im, signals_, points, signals_, scale, stride,
                           reinterpret_cast<Real*>(signals));
 }
 
@@ -207,10 +208,12 @@ void SignalGroup<Real>::inverse(const Complex* spectra, Real* signals, std::int6
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const std::int64_t points = row_ * rows_, kept = rows_ * kept_;
   Buffers data = exchanged(buffers(workspace));
-  layout.load_transposed(reinterpret_cast<const Real*>(spectra), kept, signals_, kept, data.im, data.re);
+  layout.load_transposed(reinterpret_cast<const Real*>(spectra), kept, signals_, kept, signals_, data.im,
+                         data.re);
   data = from_half_spectra(exchanged(over_slower(data)));
   if (kind_ == Rows::halved && stride % 2 == 0)
-    return layout.store_transposed(data.re, data.im, signals_, points / 2, scale, stride / 2, signals);
+    return layout.store_transposed(data.re, data.im, signals_, points / 2, signals_, scale, stride / 2,
+                                   signals);
   if (kind_ == Rows::halved) {
     data = transposed(*kernels_, points / 2, signals_, data);
     return over_signals(

@@ -42,7 +42,7 @@ class DenseEngine {
   /// For complex plans. The result is multiplied by `scale`. The arrays may be the same memory.
   virtual void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
                        const EngineScratch& scratch) const = 0;
-  /// For real plans.
+  /// For real plans. The arrays of 1D transforms may be the same memory.
   virtual void inverse(const std::complex<Real>* spectrum, Real* signal, Real scale,
                        const EngineScratch& scratch) const = 0;
   virtual std::string name() const = 0;

@@ -42,6 +42,23 @@ dense::Options::Strides contiguous_strides(const Shape& shape) noexcept;
 /// The problem of a plan, with strides of 0 filled in. Throws Error(invalid_argument or size_overflow) for
 /// invalid options: a batch below 1, strides that are not positive or let elements overlap.
 DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& options);
+/// The layout of a problem, whose spectra are contiguous.
+dense::Layout layout_of(const DenseProblem& problem);
+/// The problem with this layout or, if there is none, one with as many transforms and points and contiguous
+/// arrays. Throws Error(invalid_argument or size_overflow) for invalid layouts, and for a batch or strides in
+/// the options.
+struct LayoutProblem {
+  DenseProblem problem;
+  bool exact;  ///< the layout is that of the problem
+};
+LayoutProblem make_problem(const dense::Layout& layout, bool real, const dense::Options& options);
+/// The number of elements from the first to the last: of signals, and of spectra.
+std::int64_t signal_span(const dense::Layout& layout) noexcept;
+std::int64_t spectrum_span(const dense::Layout& layout, bool real) noexcept;
+/// Whether signals and spectra have the same layout, so that a transform can work in place: values of the
+/// same index are at the same address. Rows of reals then have room for half spectra.
+bool layouts_agree(const dense::Layout& layout, bool real) noexcept;
+
 /// `batch` of the same transforms, contiguous.
 DenseProblem contiguous_problem(const DenseProblem& problem, std::int64_t batch);
 

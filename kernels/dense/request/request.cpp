@@ -55,9 +55,13 @@ double line_arrays(std::int64_t n) {
 
 /// Throws if a transform can never run, before planning spends time on its size. Arrays must fit the address
 /// space, and what a CPU engine allocates must fit the memory.
-void check_memory(const DenseProblem& problem, const dense::Options& options) {
+void check_memory(const DenseRequest& request) {
+  const DenseProblem& problem = request.problem;
   constexpr double kAddressSpace = 0x1p47, kValueBytes = 2 * sizeof(float);
-  const double array = kValueBytes / (problem.real ? 2 : 1) * static_cast<double>(span_points(problem));
+  const auto signals =
+      static_cast<double>(request.layout ? signal_span(*request.layout) : span_points(problem));
+  const auto spectra = static_cast<double>(request.layout ? spectrum_span(*request.layout, problem.real) : 0);
+  const double array = kValueBytes * std::max(signals / (problem.real ? 2 : 1), spectra);
   if (array > kAddressSpace) {
     throw Error(
         ErrorCode::size_overflow,
@@ -65,8 +69,10 @@ void check_memory(const DenseProblem& problem, const dense::Options& options) {
                     "the shape or the batch smaller",
                     problem.batch, problem.batch == 1 ? "" : "s", problem.shape.to_string(), array));
   }
-  if (for_gpu(options)) return;
-  const std::int64_t longest = std::ranges::max(problem.shape.extents());
+  if (for_gpu(request.options)) return;
+  std::int64_t longest = 1;
+  for (const auto& dimension : request.whole_layout().transformed)
+    longest = std::max(longest, dimension.extent);
   const double line = kValueBytes * line_arrays(longest) * static_cast<double>(longest);
   if (const double memory = host_memory_bytes(); line > memory) {
     throw Error(ErrorCode::out_of_memory,
@@ -76,20 +82,8 @@ void check_memory(const DenseProblem& problem, const dense::Options& options) {
   }
 }
 
-}  // namespace
-
-DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options) {
-  if (options.formats != dense::Options::Formats{}) {
-    throw Error(ErrorCode::invalid_argument,
-                "Options::formats is for dense::CompactPlan: leave it out, or make such a plan");
-  }
-  return make_request_with_formats(shape, real, options);
-}
-
-DenseRequest make_request_with_formats(const Shape& shape, bool real, const dense::Options& options) {
+void check_options(const dense::Options& options) {
   check_enumerators(options);
-  DenseRequest request{make_problem(shape, real, options),
-                       scales_of(options.normalization, static_cast<double>(shape.points())), options};
   if (options.exchange == dense::Storage::f16 || options.exchange == dense::Storage::bf16) {
     throw Error(ErrorCode::invalid_argument,
                 "values are sent as f32 or block16, which is more accurate than f16 and bf16 in as many "
@@ -120,7 +114,38 @@ DenseRequest make_request_with_formats(const Shape& shape, bool real, const dens
     throw Error(ErrorCode::invalid_argument,
                 "device_memory and host_share are for plans on GPUs: set Options::device to Device::gpu()");
   }
-  check_memory(request.problem, request.options);
+}
+
+void refuse_formats(const dense::Options& options) {
+  if (options.formats == dense::Options::Formats{}) return;
+  throw Error(ErrorCode::invalid_argument,
+              "Options::formats is for dense::CompactPlan: leave it out, or make such a plan");
+}
+
+}  // namespace
+
+DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options) {
+  refuse_formats(options);
+  return make_request_with_formats(shape, real, options);
+}
+
+DenseRequest make_request_with_formats(const Shape& shape, bool real, const dense::Options& options) {
+  DenseRequest request{make_problem(shape, real, options),
+                       scales_of(options.normalization, static_cast<double>(shape.points())), options};
+  check_options(options);
+  check_memory(request);
+  return request;
+}
+
+DenseRequest make_request(const dense::Layout& layout, bool real, const dense::Options& options) {
+  refuse_formats(options);
+  const LayoutProblem made = make_problem(layout, real, options);
+  DenseRequest request{made.problem,
+                       scales_of(options.normalization, static_cast<double>(made.problem.shape.points())),
+                       options};
+  if (!made.exact) request.layout = layout;
+  check_options(options);
+  check_memory(request);
   return request;
 }
 
@@ -200,8 +225,9 @@ void check_overlap(const void* input, std::size_t input_bytes, const void* outpu
   if (in + input_bytes <= out || out + output_bytes <= in || (in_place && in == out)) return;
   throw Error(
       ErrorCode::invalid_argument,
-      "input and output overlap: only contiguous complex transforms of the plan's own precision, and real "
-      "ones that go through a GPU in pieces from rows with room for half spectra, work in place");
+      "input and output overlap: transforms work in place if both have the same strides, signals of the "
+      "plan's precision, and for real ones (on the CPU, and through a GPU in pieces) rows with room for half "
+      "spectra");
 }
 
 }  // namespace sfft::detail

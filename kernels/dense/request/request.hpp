@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <span>
 
 #include "kernels/dense/problem/problem.hpp"
@@ -18,11 +19,15 @@ struct DenseRequest {
   DenseProblem problem;
   DenseScales scales;
   dense::Options options;
+  std::optional<dense::Layout> layout{};  ///< set if it is not the layout of `problem`
+
+  dense::Layout whole_layout() const { return layout ? *layout : layout_of(problem); }
 };
 
 /// Throws Error(invalid_argument, size_overflow, backend_unavailable) for invalid options, for
 /// Options::formats, which only CompactPlan uses, and for engines that the build lacks.
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
+DenseRequest make_request(const dense::Layout& layout, bool real, const dense::Options& options);
 /// The same for a CompactPlan.
 DenseRequest make_request_with_formats(const Shape& shape, bool real, const dense::Options& options);
 /// Throws Error(backend_unavailable) if the request names a device or engine other than the CPU's built_in,

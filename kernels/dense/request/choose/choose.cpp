@@ -12,6 +12,11 @@ namespace sfft::detail {
 template <class Real>
 Choice<FullCall> choose(const DenseRequest& request) {
   if (!for_gpu(request.options)) return choose_on_cpu<Real>(request);
+  if (request.layout) {
+    throw Error(ErrorCode::backend_unavailable,
+                "this layout runs on the CPU only: leave out Options::device and the engine or, for a GPU, "
+                "transform up to three dimensions with one batch dimension and contiguous spectra");
+  }
   if (auto pieces = choose_out_of_core<Real>(request)) return std::move(*pieces);
   return request.options.device.several() ? choose_on_several<Real>(request) : choose_on_gpu<Real>(request);
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/dense/request/choose/selection.hpp"
 #include "kernels/dense/request/host/cpu_runner.hpp"
+#include "kernels/dense/request/host/strided_runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "kernels/runtime/elapsed.hpp"
 #include "kernels/runtime/memory_budget.hpp"
@@ -19,8 +20,22 @@ namespace {
 using dense::Engine;
 using Planning = dense::Options::Planning;
 
+/// Whether signals with strides are faster if they are copied to contiguous memory first: single ones that
+/// are small or long lines, and large grids whose rows and columns both have gaps.
+bool faster_packed(const DenseProblem& problem) {
+  constexpr std::int64_t kMaxSmall = 256, kMinLarge = 4096, kMinLong = 1 << 16;
+  if (padded_for_spectrum(problem)) return false;  // works in place
+  const std::int64_t points = problem.shape.points();
+  const bool line = points == problem.row_points();
+  bool adjacent = false;
+  for (int d = 0; d < problem.shape.rank(); ++d)
+    adjacent = adjacent || (problem.shape[d] > 1 && problem.strides.dims[static_cast<std::size_t>(d)] == 1);
+  if (problem.batch == 1 && (line ? points >= kMinLong : points <= kMaxSmall)) return true;
+  return !line && points >= kMinLarge && !adjacent;
+}
+
 template <class Real>
-std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, const DenseRequest& request) {
+std::unique_ptr<const Runner<FullCall>> make(Engine engine, Planning planning, const DenseRequest& request) {
   const DenseProblem& problem = request.problem;
   // A batch with at least as many signals as threads is spread over the threads.
   const int threads = problem.batch < thread_count(request.options) ? thread_count(request.options) : 1;
@@ -30,9 +45,10 @@ std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, co
     return std::make_unique<const CpuRunner<Real>>(std::move(fftw), request);
   }
   const bool packed = DenseProblem{problem.shape, problem.real, 1, problem.strides, 0}.contiguous();
+  if (!packed && !faster_packed(problem)) return std::make_unique<const StridedRunner<Real>>(request);
   return std::make_unique<const CpuRunner<Real>>(
       make_built_in_engine<Real>(problem.shape, problem.real, threads), request,
-      packed ? SignalGroup<Real>::best_size(problem.shape, problem.real, problem.batch) : 1);
+      packed ? SignalGroup<Real>::best_size(problem.shape, problem.real, problem.batch) : 1, true);
 }
 
 /// Microseconds of a forward transform of the batch.
@@ -71,6 +87,15 @@ Choice<FullCall> fastest(const DenseRequest& request) {
 template <class Real>
 Choice<FullCall> choose_on_cpu(const DenseRequest& request) {
   const Planning planning = request.options.planning;
+  if (request.layout) {
+    if (request.options.engine == Engine::fftw) {
+      throw Error(ErrorCode::backend_unavailable,
+                  "the engine fftw transforms up to three dimensions with one batch dimension and contiguous "
+                  "spectra: leave Options::engine out for other layouts");
+    }
+    return {std::make_unique<const StridedRunner<Real>>(request), Engine::built_in,
+            "the engine for any layout"};
+  }
   if (request.options.engine != Engine::automatic)
     return {make<Real>(request.options.engine, planning, request), request.options.engine,
             "the engine was requested"};

@@ -27,10 +27,11 @@ BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& en
 
 template <class Real>
 CpuRunner<Real>::CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request,
-                           std::int64_t together)
+                           std::int64_t together, bool real_in_place)
     : engine_(std::move(engine)),
       problem_(request.problem),
       scales_(request.scales),
+      real_in_place_(real_in_place),
       packed_(DenseProblem{problem_.shape, problem_.real, 1, problem_.strides, 0}.contiguous()),
       threads_(threads_of(request, *engine_, together)),
       alone_(problem_.batch == 1 && packed_ && threads_.slots() == 1 && threads_.within() == 1 &&

@@ -15,15 +15,16 @@ template <class Real>
 class CpuRunner final : public Runner<FullCall> {
  public:
   /// `together`: the number of signals that a SignalGroup transforms at once; if 1, the engine transforms
-  /// each signal.
+  /// each signal. `real_in_place`: whether the engine transforms real rows in place.
   CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request,
-            std::int64_t together = 1);
+            std::int64_t together = 1, bool real_in_place = false);
 
   std::size_t workspace_bytes() const noexcept override {
     return slot_bytes_ * static_cast<std::size_t>(threads_.slots());
   }
   void run(const FullCall& call) const override;
   bool on_gpu() const noexcept override { return false; }
+  bool real_in_place() const noexcept override { return real_in_place_; }
   std::string name() const override { return engine_->name(); }
 
  private:
@@ -40,6 +41,7 @@ class CpuRunner final : public Runner<FullCall> {
   DenseProblem problem_;
   std::optional<SignalGroup<Real>> group_, rest_;  ///< groups of `together` signals, and the rest
   DenseScales scales_;
+  bool real_in_place_;
   bool packed_;  ///< each signal is contiguous; there may be gaps between signals
   BatchThreads threads_;
   bool alone_;  ///< one packed signal, one thread, no scale: a forward call needs only the engine
