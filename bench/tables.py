@@ -8,6 +8,7 @@ usage: bench/tables.py [--check]     --check: exit 1 when a file would change, o
 A block  <!-- table: NAME -->  …  <!-- end -->  is replaced by the table NAME below. Standard library only.
 """
 import json
+import math
 import pathlib
 import re
 import sys
@@ -207,6 +208,20 @@ def table_bands():
     return "\n".join(lines)
 
 
+def table_axes():
+    with open(RESULTS / "axes.json", encoding="utf-8") as file:
+        data = json.load(file)
+    rows = sorted(data["rows"], key=lambda row: -row["ratio"])
+    mean = math.exp(sum(math.log(row["ratio"]) for row in rows) / len(rows))
+    lines = [f"FFTW's time over the library's is {mean:.2f} in the geometric mean of {len(rows)} layouts, {rows[len(rows) // 2]['ratio']:.2f} at the median, "
+             f"and below 0.95 for {sum(row['ratio'] < 0.95 for row in rows)}.\n",
+             "| array, transformed axes | samples | direction | library | FFTW | FFTW's time over the library's |", "|---|---|---|---:|---:|---:|"]
+    for row in rows:
+        lines.append(f"| {row['layout']} | `{row['kind']}` | {row['direction']} | {row['us']:,.1f} µs | {row['fftw_us']:,.1f} µs | {row['ratio']:.2f}× |")
+    lines.append(f"\nCommit {data['commit']}, {data['processor']}, `{data['command']}`.")
+    return "\n".join(lines)
+
+
 def table_context():
     lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
     for name in ("known_support", "noise", "video", "discovery", "learn"):
@@ -218,7 +233,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "bands": table_bands, "context": table_context, **gpu_tables.TABLES,
+          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "axes": table_axes, "bands": table_bands, "context": table_context, **gpu_tables.TABLES,
           **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES,
           **guard_tables.TABLES, **trust_tables.TABLES}
 
