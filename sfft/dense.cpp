@@ -95,6 +95,7 @@ class FullState final : public StateOf<FullCall> {
     if (problem.real && is_complex(type))
       throw Error(ErrorCode::type_mismatch,
                   fmt::format("a {} signal for a real plan: make the plan complex", sfft::to_string(type)));
+    if (runner->on_gpu()) sfft::detail::check_gpu_type(type, "the signal's type");
   }
   void check_kind(ElementType type) const {
     if (problem.real == is_complex(type)) {

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "kernels/base/math/elements.hpp"
 #include "kernels/runtime/argument_checks.hpp"
 #include "sfft/dense_state.hpp"
 
@@ -100,12 +101,12 @@ class SelectiveState final : public StateOf<SelectedCall<Real>> {
     if (element_bytes(type) == 0)
       throw Error(ErrorCode::invalid_argument, "the signal's element type is unknown");
     const ElementType own = sfft::detail::own_type<Real>(problem);
-    const bool camera = problem.real && (type == ElementType::u8 || type == ElementType::u16);
-    if (type != own && !camera) {
+    if (type != own && !(sfft::detail::is_integer(type) && is_complex(type) != problem.real)) {
       throw Error(ErrorCode::type_mismatch,
-                  fmt::format("{} samples for a selective plan of {}{}", sfft::to_string(type),
-                              sfft::to_string(own), problem.real ? ", u8 and u16" : ""));
+                  fmt::format("{} samples for a selective plan of {} and {}", sfft::to_string(type),
+                              sfft::to_string(own), problem.real ? "real integers" : "complex integers"));
     }
+    if (runner->on_gpu()) sfft::detail::check_gpu_type(type, "the signal's type");
     if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
   }
   static void check_magnitude(Real magnitude) {

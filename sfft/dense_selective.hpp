@@ -49,8 +49,8 @@ class AnySelectivePlan : public PlanWithWorkspace {
 /// A forward transform that returns the coefficients above a magnitude, those of a support, or those of a
 /// range of frequencies, and drops the others. With the engine `tuned` the last step tests its results while
 /// they are in registers, so the spectrum is never stored; other engines store it in the workspace and then
-/// select. Signals are as for a Plan with the same arguments: of the plan's own type or, for real
-/// plans, also u8 and u16. Immutable; copies share their data, and a move is a copy. Execution is
+/// select. Signals are as for a Plan with the same arguments: of the plan's own type or of integers, real for
+/// real plans and complex for others. Immutable; copies share their data, and a move is a copy. Execution is
 /// thread-safe. Throws as Plan does.
 template <class Real>
 class SelectivePlan : public detail::AnySelectivePlan {

@@ -52,6 +52,7 @@ class SlabState final : public StateOf<SlabCall> {
     if (problem.real && is_complex(type))
       throw Error(ErrorCode::type_mismatch,
                   fmt::format("{} signals for a real plan: make the plan complex", sfft::to_string(type)));
+    sfft::detail::check_gpu_type(type, "the signal's type");
   }
   void check_kind(ElementType type) const {
     if (problem.real == is_complex(type))

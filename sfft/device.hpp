@@ -75,7 +75,7 @@ SFFT_EXPORT Availability availability(const Device& device);
 /// page-locked host memory at its device address. The view owns nothing.
 struct DeviceView {
   const void* data = nullptr;  ///< the first element
-  /// Type of one element; must be set, because every call refuses this value.
+  /// Type of one element, u8 … c128; must be set, because every call refuses this value.
   ElementType type = static_cast<ElementType>(0xff);
   /// Extents of one signal, in elements.
   Shape shape{1};

@@ -94,9 +94,9 @@ struct Discovery {
 };
 
 /// Finds the frequencies of a 1D, 2D or 3D signal of any size and element type. Works in single precision for
-/// float and integer signals, in double for double. An exactly sparse signal costs about 50 samples per
-/// frequency if the size divides well, 200 to 400 in several dimensions and 2000 at a prime size; a noisy one
-/// at most one sample in noise_gain². Rounds, checks and their sources: docs/concepts.md.
+/// float and for integers up to 16 bits, in double for double and s32. An exactly sparse signal costs about
+/// 50 samples per frequency if the size divides well, 200 to 400 in several dimensions and 2000 at a prime
+/// size; a noisy one at most one sample in noise_gain². Rounds, checks and their sources: docs/concepts.md.
 ///
 /// A short signal, or one with k near its size, is transformed densely at once. So is any signal whose
 /// discovery is not verified (dense_fallback). The failed search mostly costs a few per cent of the dense

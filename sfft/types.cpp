@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <limits>
 
 #include "sfft/error.hpp"
@@ -44,10 +45,16 @@ std::string Shape::to_string() const {
 std::size_t element_bytes(ElementType type) noexcept {
   switch (type) {
     case ElementType::u8:
+    case ElementType::s8:
       return 1;
     case ElementType::u16:
+    case ElementType::s16:
+    case ElementType::cs8:
+    case ElementType::cu8:
       return 2;
     case ElementType::f32:
+    case ElementType::s32:
+    case ElementType::cs16:
       return 4;
     case ElementType::f64:
     case ElementType::c64:
@@ -59,21 +66,10 @@ std::size_t element_bytes(ElementType type) noexcept {
 }
 
 const char* to_string(ElementType type) noexcept {
-  switch (type) {
-    case ElementType::u8:
-      return "u8";
-    case ElementType::u16:
-      return "u16";
-    case ElementType::f32:
-      return "float";
-    case ElementType::f64:
-      return "double";
-    case ElementType::c64:
-      return "complex float";
-    case ElementType::c128:
-      return "complex double";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"u8", "u16", "float", "double", "complex float", "complex double",
+                                    "s8", "s16", "s32",   "cs8",    "cs16",          "cu8"};
+  const auto at = static_cast<std::size_t>(type);
+  return at < std::size(kNames) ? kNames[at] : "unknown";
 }
 
 namespace {
@@ -88,9 +84,7 @@ std::array<std::int64_t, 3> row_major(const Shape& shape) noexcept {
 }
 
 void check(const void* data, ElementType type) {
-  if (static_cast<std::uint8_t>(type) > static_cast<std::uint8_t>(ElementType::c128)) {
-    throw Error(ErrorCode::invalid_argument, "unknown element type");
-  }
+  if (element_bytes(type) == 0) throw Error(ErrorCode::invalid_argument, "unknown element type");
   if (data == nullptr) throw Error(ErrorCode::invalid_argument, "the signal's data pointer is null");
 }
 

@@ -63,15 +63,30 @@ class Shape {
   std::int64_t points_ = 1;
 };
 
-/// Element types that a signal may have. Unsigned integers are taken at face value (0..255, 0..65535).
-enum class ElementType : std::uint8_t { u8, u16, f32, f64, c64, c128 };
+/// Element types that a signal may have, real and complex. Complex elements are pairs, the real part first
+/// (I/Q). Integers are taken at face value: a u8 is 0..255, an s16 −32768..32767. GPUs read u8, u16 and
+/// floating point; the others are for the CPU.
+enum class ElementType : std::uint8_t {
+  u8,
+  u16,
+  f32,
+  f64,
+  c64,
+  c128,
+  s8,
+  s16,
+  s32,   ///< floats keep 24 of its bits: plans in double keep all
+  cs8,   ///< two s8
+  cs16,  ///< two s16
+  cu8,   ///< two bytes, each for its value less 127.5, as from RTL-SDR; has no C++ type
+};
 
 /// What the samples of a signal are. The spectrum of a real signal has conjugate symmetry, X[−f] = conj X[f]:
 /// supports name one frequency of each pair, and dense transforms store half a spectrum.
 enum class Domain : std::uint8_t { real, complex };
 
 constexpr bool is_complex(ElementType type) noexcept {
-  return type >= ElementType::c64;
+  return type >= ElementType::cs8 || type == ElementType::c64 || type == ElementType::c128;
 }
 /// The domain of samples of a type.
 constexpr Domain domain_of(ElementType type) noexcept {
@@ -81,7 +96,7 @@ SFFT_EXPORT const char* to_string(Domain domain) noexcept;
 SFFT_EXPORT std::size_t element_bytes(ElementType type) noexcept;
 SFFT_EXPORT const char* to_string(ElementType type) noexcept;
 
-/// The ElementType of a C++ type, as `value`; defined for the six types that samples may have.
+/// The ElementType of a C++ type, as `value`; defined for the types that samples may have.
 template <class T>
 struct element_type_of;
 /// @cond
@@ -109,6 +124,26 @@ template <>
 struct element_type_of<std::complex<double>> {
   static constexpr auto value = ElementType::c128;
 };
+template <>
+struct element_type_of<std::int8_t> {
+  static constexpr auto value = ElementType::s8;
+};
+template <>
+struct element_type_of<std::int16_t> {
+  static constexpr auto value = ElementType::s16;
+};
+template <>
+struct element_type_of<std::int32_t> {
+  static constexpr auto value = ElementType::s32;
+};
+template <>
+struct element_type_of<std::complex<std::int8_t>> {
+  static constexpr auto value = ElementType::cs8;
+};
+template <>
+struct element_type_of<std::complex<std::int16_t>> {
+  static constexpr auto value = ElementType::cs16;
+};
 /// @endcond
 
 /// A type that samples may have.
@@ -128,8 +163,9 @@ using Element = std::remove_cv_t<std::ranges::range_value_t<R>>;
 template <class T>
 constexpr void refuse_elements() {
   static_assert(Sample<T>,
-                "sfft takes samples of std::uint8_t, std::uint16_t, float, double, std::complex<float> and "
-                "std::complex<double>: convert others");
+                "sfft takes samples of std::uint8_t, std::uint16_t, std::int8_t, std::int16_t, std::int32_t, "
+                "float and double, and std::complex of std::int8_t, std::int16_t, float and double: convert "
+                "others");
 }
 }  // namespace detail
 /// @endcond

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "sfft/error.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 
@@ -22,6 +23,22 @@ void check_enumerator(Enum value, Enum last, const char* option) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{} is {}, which is none of its enumerators: they are numbered 0 to {}", option,
                           static_cast<unsigned>(value), static_cast<unsigned>(last)));
+}
+
+/// Whether GPUs read the type.
+constexpr bool is_for_gpus(ElementType type) noexcept {
+  return type <= ElementType::c128;
+}
+
+/// Throws Error(type_mismatch) for the element types that only the CPU reads, and Error(invalid_argument) for
+/// unknown ones. `option` is the caller's name for the type.
+inline void check_gpu_type(ElementType type, const char* option) {
+  check_enumerator(type, ElementType::cu8, option);
+  if (is_for_gpus(type)) return;
+  throw Error(ErrorCode::type_mismatch,
+              fmt::format("{} is {}, and GPUs read u8, u16 and real or complex float and double: convert the "
+                          "samples to float first, or use Device::cpu()",
+                          option, to_string(type)));
 }
 
 /// Throws Error(invalid_argument) unless a device pointer is a multiple of `bytes`, the size of its elements:

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/base/math/elements.hpp"
 #include "kernels/runtime/argument_checks.hpp"
 #include "kernels/runtime/elapsed.hpp"
 #include "kernels/runtime/log.hpp"
@@ -135,8 +136,8 @@ std::vector<FoundTerm> distinct(const DiscoveryResult& result, const Shape& shap
 
 /// Relative rounding error of coefficients computed from samples of this type.
 double rounding_of(ElementType type) {
-  const bool twice = type == ElementType::f64 || type == ElementType::c128;
-  return 4 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
+  return 4 * (detail::exceeds_float(type) ? std::numeric_limits<double>::epsilon()
+                                          : std::numeric_limits<float>::epsilon());
 }
 
 /// The frequencies that were found but dropped because of k.
@@ -400,7 +401,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.everything =
       options.check == DiscoverOptions::Check::everything ||
       (options.check == DiscoverOptions::Check::automatic && shape.points() <= kReadAsAWhole);
-  const bool twice = type == ElementType::f64 || type == ElementType::c128;
+  const bool twice = exceeds_float(type);
   ScaledSamples samples(target.samples);
   DiscoveryResult result;
   std::int64_t read_in_vain = 0;

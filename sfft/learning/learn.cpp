@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/base/math/elements.hpp"
 #include "kernels/base/math/region.hpp"
 #include "kernels/runtime/argument_checks.hpp"
 #include "kernels/runtime/elapsed.hpp"
@@ -54,6 +55,7 @@ void check(std::span<const SignalView> frames, const LearnOptions& options) {
     }
   }
   detail::check_criteria(options);
+  if (options.device.backend() == Backend::cuda) detail::check_gpu_type(frames[0].type(), "the frame's type");
 }
 
 /// Mean over cells of a sum accumulated in `power`; cells without members take the mean of all.
@@ -156,10 +158,6 @@ std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const S
   return data;
 }
 
-bool floating_point(ElementType type) {
-  return type != ElementType::u8 && type != ElementType::u16;
-}
-
 /// Null, and the reason in `why`, if learning needs a dense transform.
 std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, const LearnOptions& options,
                                             std::string& why) {
@@ -171,7 +169,7 @@ std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, 
     why = "discovery runs on the CPU";
   } else if (options.reference) {
     why = "values for a reference have to be exact";
-  } else if (!floating_point(frames[0].type())) {
+  } else if (detail::is_integer(frames[0].type())) {
     why = "integers are rounded: their spectra are not exactly sparse";
   }
   if (!why.empty()) return nullptr;
@@ -202,8 +200,9 @@ std::shared_ptr<TemplateData> learn_by_discovery(std::span<const SignalView> fra
                                    options, why);
 }
 
-void keep_reference(TemplateData& data, const SignalView& frame) {
+void keep_frame(TemplateData& data, const SignalView& frame, bool reference) {
   data.reference_type = frame.type();
+  if (!reference) return;
   data.reference.resize(frame.bytes());
   detail::copy_elements(frame, data.reference.data());
 }
@@ -294,7 +293,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
     const bool discovery = options.method == LearnOptions::Method::discovery;
     if (auto data =
             discovery ? learn_by_discovery(frames, options, why) : try_discovery(frames, options, why)) {
-      if (options.reference) keep_reference(*data, first);
+      keep_frame(*data, first, options.reference);
       data->learned_by_discovery = true;
       data->why_learned_so = std::move(why);
       data->learn_seconds = detail::seconds_since(start);
@@ -308,7 +307,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const int exponent = learned.exponent;
   const auto data = detail::to_template(std::move(learned));
   detail::to_frame_units(*data, exponent);
-  if (options.reference) keep_reference(*data, first);
+  keep_frame(*data, first, options.reference);
   detail::note_criterion(*data, options);
   data->why_learned_so = std::move(why);
   data->learn_seconds = detail::seconds_since(start);

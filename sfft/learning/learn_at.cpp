@@ -50,6 +50,7 @@ Template learn_at(const SignalView& frame, std::span<const std::int64_t> support
   const int exponent = learned.exponent;
   const auto data = detail::to_template(std::move(learned));
   detail::to_frame_units(*data, exponent);
+  data->reference_type = frame.type();
   data->why_learned_so = "its frequencies were given";
   data->learn_seconds = detail::seconds_since(start);
   detail::log_learned(*data);

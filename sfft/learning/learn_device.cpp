@@ -57,7 +57,7 @@ const char* why_dense(LearnOptions::Method method) {
 }  // namespace
 
 detail::DeviceSignal detail::checked_signal(const DeviceView& view, CUstream_st* stream, const char* what) {
-  check_enumerator(view.type, ElementType::c128, "DeviceView::type");
+  detail::check_gpu_type(view.type, "DeviceView::type");
   if (view.data == nullptr)
     throw Error(ErrorCode::invalid_argument, fmt::format("the {}'s data pointer is null", what));
   if (view.count != 1)

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/math/elements.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -102,8 +104,7 @@ bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const v
   constexpr double kMinTail = 1e-4, kMinEnergy = 1e-6;
   const auto points = static_cast<double>(shape_.points());
   double sum = 0, squares = 0;
-  cpu::layout_kernels<Real>().add_moments[static_cast<std::size_t>(type)](frame, shape_.points(), &sum,
-                                                                          &squares);
+  cpu::layout_kernels<Real>().add_moments[part_of(type)](frame, shape_.points(), &sum, &squares);
   const double energy = points * (squares - sum * (sum / points));  // without f = 0
   if (!(energy > kMinEnergy * points * squares && energy > 1e-200 && energy < 1e200)) return false;
   if (picked_) {
@@ -146,9 +147,10 @@ template <class Real>
 void DenseExecutor<Real>::run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
                               std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                               std::byte* scratch) const {
-  // Camera pictures have a tail. Other signals may have none, and would then be transformed twice.
-  const bool camera = type == ElementType::u8 || type == ElementType::u16;
-  if (real_ && (picked_ || camera) && execute_quickly(plan, frame.data, type, values, stats, scratch)) return;
+  // Recorded integers have a tail. Other signals may have none, and would then be transformed twice.
+  if (real_ && (picked_ || is_integer(type)) &&
+      execute_quickly(plan, frame.data, type, values, stats, scratch))
+    return;
   std::complex<Real>* const spectrum = transform(plan, frame.data, type, scratch);
   const std::size_t points = plan.spectrum_points();
   for (std::size_t i = 0; i < picks_.size(); ++i) {

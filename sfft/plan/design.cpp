@@ -11,6 +11,8 @@
 #include "sfft/error.hpp"
 #include "sfft/plan/device_memory.hpp"
 #include "sfft/plan/plan_impl.hpp"
+#include "sfft/template_access.hpp"
+#include "template/data/template_data.hpp"
 
 namespace sfft::detail {
 
@@ -23,7 +25,7 @@ void check(const Template& tmpl, const PlanOptions& options) {
   check_enumerator(options.effort, PlanEffort::thorough, "PlanOptions::effort");
   check_enumerator(options.transfer, PlanOptions::Transfer::rows, "PlanOptions::transfer");
   if (options.compiled_for)
-    check_enumerator(*options.compiled_for, ElementType::c128, "PlanOptions::compiled_for");
+    check_enumerator(*options.compiled_for, ElementType::cu8, "PlanOptions::compiled_for");
   if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy)) {
     invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
   }
@@ -48,6 +50,7 @@ void check(const Template& tmpl, const PlanOptions& options) {
                         to_string(*options.compiled_for), to_string(tmpl.domain())));
   }
   if (options.device.backend() != Backend::cuda) return;
+  if (options.compiled_for) check_gpu_type(*options.compiled_for, "PlanOptions::compiled_for");
   if (options.device.several()) {
     check_devices(options.device.gpus());
   } else {
@@ -84,6 +87,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   const int gpu = options.device.gpu_number();
   options.device = Device::cpu();
   const auto on_cpu = design_on_backend<Real>(tmpl, options);
+  if (!is_for_gpus(options.compiled_for.value_or(data_of(tmpl)->reference_type))) return on_cpu;
   // A GPU plan reads about as many samples. If their transfer alone takes longer than the whole transform on
   // the CPU, there is no need to start the driver and plan again.
   if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.domain())) return on_cpu;

@@ -36,13 +36,14 @@ void PlanImpl<Real>::check(const SignalView& frame) const {
     throw Error(ErrorCode::type_mismatch, fmt::format("the frame is {}, the template is for {} signals",
                                                       to_string(frame.type()), to_string(source.domain())));
   }
+  if (design->executor->backend() == Backend::cuda) check_gpu_type(frame.type(), "the frame's type");
 }
 
 template <class Real>
 void PlanImpl<Real>::check(const DeviceView& frames,
                            const typename Plan<Real>::DeviceSpectra& spectra) const {
   const Template& source = design->source;
-  check_enumerator(frames.type, ElementType::c128, "DeviceView::type");
+  check_gpu_type(frames.type, "DeviceView::type");
   if (design->executor->backend() != Backend::cuda) {
     throw Error(ErrorCode::backend_unavailable,
                 "enqueue() needs a plan made for the GPU: set PlanOptions::device to Device::gpu()");

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "kernels/base/math/elements.hpp"
 #include "kernels/base/math/region.hpp"
 #include "template/data/template_data.hpp"
 
@@ -31,19 +32,13 @@ double held_energy(const Template& tmpl, std::span<const std::complex<double>> v
 
 namespace {
 
-struct SampleSums {
-  double squares = 0;
-  std::complex<double> sum;
-};
-
-template <class Sample>
-void add(SampleSums& sums, const std::byte* row, std::int64_t count) {
-  const auto* const samples = reinterpret_cast<const Sample*>(row);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::complex<double> sample(samples[i]);
-    sums.squares += std::norm(sample);
-    sums.sum += sample;
-  }
+template <class Part>
+std::complex<double> number(const Part& sample) {
+  return static_cast<double>(sample);
+}
+template <class Part>
+std::complex<double> number(const Pair<Part>& sample) {
+  return {static_cast<double>(sample.re), static_cast<double>(sample.im)};
 }
 
 }  // namespace
@@ -51,24 +46,18 @@ void add(SampleSums& sums, const std::byte* row, std::int64_t count) {
 double whole_energy(const SignalView& frame) {
   const Shape& shape = frame.shape();
   const std::int64_t columns = shape[shape.rank() - 1];
-  SampleSums sums;
+  double squares = 0;
+  std::complex<double> sum;
   for_each_row(frame, [&](const std::byte* row, std::int64_t) {
-    switch (frame.type()) {
-      case ElementType::u8:
-        return add<std::uint8_t>(sums, row, columns);
-      case ElementType::u16:
-        return add<std::uint16_t>(sums, row, columns);
-      case ElementType::f32:
-        return add<float>(sums, row, columns);
-      case ElementType::f64:
-        return add<double>(sums, row, columns);
-      case ElementType::c64:
-        return add<std::complex<float>>(sums, row, columns);
-      case ElementType::c128:
-        return add<std::complex<double>>(sums, row, columns);
-    }
+    with_elements(row, frame.type(), [&](const auto* samples) {
+      for (std::int64_t i = 0; i < columns; ++i) {
+        const std::complex<double> sample = number(samples[i]);
+        squares += std::norm(sample);
+        sum += sample;
+      }
+    });
   });
-  return std::max(0.0, static_cast<double>(shape.points()) * sums.squares - std::norm(sums.sum));
+  return std::max(0.0, static_cast<double>(shape.points()) * squares - std::norm(sum));
 }
 
 bool worth_replacing(double held, double all, double below, double outside_below, const Template& fresh) {

@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 
+#include "kernels/base/math/elements.hpp"
 #include "kernels/base/math/region.hpp"
 
 namespace sfft::detail {
@@ -41,25 +42,15 @@ double square_distance(const std::uint8_t* a, const std::uint8_t* b, std::size_t
 
 /// Σ|a − b|²; complex samples are pairs of reals.
 double square_distance(const void* a, const void* b, ElementType type, std::size_t count) {
-  const auto as = [&](auto sample, std::size_t reals) {
-    using T = decltype(sample);
-    return square_distance(static_cast<const T*>(a), static_cast<const T*>(b), reals);
-  };
-  switch (type) {
-    case ElementType::u8:
-      return as(std::uint8_t{}, count);
-    case ElementType::u16:
-      return as(std::uint16_t{}, count);
-    case ElementType::f32:
-      return as(float{}, count);
-    case ElementType::f64:
-      return as(double{}, count);
-    case ElementType::c64:
-      return as(float{}, 2 * count);
-    case ElementType::c128:
-      return as(double{}, 2 * count);
-  }
-  return 0;
+  double sum = 0;
+  with_elements(a, type, [&](const auto* first) {
+    const auto* second = static_cast<decltype(first)>(b);
+    if constexpr (requires { first->re; })
+      sum = square_distance(&first->re, &second->re, 2 * count);
+    else
+      sum = square_distance(first, second, count);
+  });
+  return sum;
 }
 
 }  // namespace

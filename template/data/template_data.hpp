@@ -70,9 +70,9 @@ struct TemplateData {
   Envelope change_envelope;      ///< power of a change between frames; only a shape if one frame was learned
   bool change_measured = false;  ///< change_envelope comes from several frames, so its scale is known
 
-  ElementType reference_type = ElementType::u8;
-  CountedVector<std::byte> reference;  ///< the first frame's samples; empty: none
-  double learn_seconds = 0;            ///< not saved
+  ElementType reference_type = ElementType::u8;  ///< of the frame learned from
+  CountedVector<std::byte> reference;            ///< the first frame's samples; empty: none
+  double learn_seconds = 0;                      ///< not saved
   /// The criterion that learning used, LearnOptions::energy or threshold_sigma; 0: not this one. Not saved.
   double learned_energy = 0, learned_threshold_sigma = 0;
   std::int64_t learned_k = 0;  ///< frequencies chosen, without those for tones that drift; 0: k(). Not saved

@@ -73,7 +73,7 @@ void read_learned(ByteReader& reader, TemplateData& data) {
 
 void read_reference(ByteReader& reader, TemplateData& data) {
   const auto type = reader.get<std::uint32_t>();
-  if (type > static_cast<std::uint32_t>(ElementType::c128)) reader.damaged("unknown element type");
+  if (type > static_cast<std::uint32_t>(ElementType::cu8)) reader.damaged("unknown element type");
   data.reference_type = static_cast<ElementType>(type);
   if (is_complex(data.reference_type) == data.real)
     reader.damaged("the reference's type contradicts the template");

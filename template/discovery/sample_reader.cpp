@@ -100,7 +100,7 @@ bool ScaledSamples::outgrown() noexcept {
 template <class Real>
 void ScaledSamples::scaled_read(const SampleSet& set, Real* re, Real* im) {
   samples_.read(set, re, im);
-  if (type() == ElementType::u8 || type() == ElementType::u16) return;
+  if (is_integer(type()) && !exceeds_float(type())) return;  // of ordinary size
   const std::int64_t values = set.values();
   const Real largest = std::max(largest_of(re, values), largest_of(im, values));
   if (std::isfinite(largest) && largest > 0) {

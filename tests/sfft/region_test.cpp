@@ -55,8 +55,9 @@ std::vector<Shape> shapes() {
 
 template <class T>
 class RegionTest : public testing::Test {};
-using Types =
-    testing::Types<std::uint8_t, std::uint16_t, float, double, std::complex<float>, std::complex<double>>;
+using Types = testing::Types<std::uint8_t, std::uint16_t, float, double, std::complex<float>,
+                             std::complex<double>, std::int8_t, std::int16_t, std::int32_t,
+                             std::complex<std::int8_t>, std::complex<std::int16_t>>;
 TYPED_TEST_SUITE(RegionTest, Types);
 
 /// Runs every path that can transform the template, with both kinds of frames in one batch.

@@ -148,7 +148,13 @@ void store(const std::vector<std::complex<double>>& from, std::vector<std::byte>
   to.resize(from.size() * sizeof(T));
   for (std::size_t i = 0; i < from.size(); ++i) {
     T value;
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_same_v<T, std::int16_t> || std::is_same_v<T, std::int32_t>) {
+      constexpr double kTop = std::numeric_limits<T>::max();
+      value = static_cast<T>(std::clamp(kTop / 6 * from[i].real(), -kTop, kTop));
+    } else if constexpr (std::is_same_v<T, std::complex<std::int16_t>>) {
+      const auto part = [](double x) { return static_cast<std::int16_t>(std::clamp(5e3 * x, -3e4, 3e4)); };
+      value = {part(from[i].real()), part(from[i].imag())};
+    } else if constexpr (std::is_integral_v<T>) {
       constexpr double kTop = std::numeric_limits<T>::max();
       value = static_cast<T>(std::clamp(kTop / 2 + kTop / 12 * from[i].real(), 0.0, kTop));
     } else if constexpr (std::is_floating_point_v<T>) {
@@ -180,6 +186,17 @@ Signal stored(const std::vector<std::complex<double>>& samples, const Shape& sha
       break;
     case ElementType::c128:
       store<std::complex<double>>(samples, signal.samples);
+      break;
+    case ElementType::s16:
+      store<std::int16_t>(samples, signal.samples);
+      break;
+    case ElementType::s32:
+      store<std::int32_t>(samples, signal.samples);
+      break;
+    case ElementType::cs16:
+      store<std::complex<std::int16_t>>(samples, signal.samples);
+      break;
+    default:
       break;
   }
   return signal;
@@ -241,7 +258,7 @@ Shape draw_shape(Random& random) {
 
 ElementType draw_type(Random& random) {
   return random.pick({ElementType::u8, ElementType::u16, ElementType::f32, ElementType::f64, ElementType::c64,
-                      ElementType::c128});
+                      ElementType::c128, ElementType::s16, ElementType::s32, ElementType::cs16});
 }
 
 SparseSignal draw_truth(Random& random, const Shape& shape, ElementType type) {

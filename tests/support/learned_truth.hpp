@@ -38,18 +38,39 @@ struct Frame {
 };
 
 template <class T>
+struct PartOf {
+  using Type = T;
+};
+template <class T>
+struct PartOf<std::complex<T>> {
+  using Type = T;
+};
+
+template <class T>
 Frame make_frame(const Shape& shape, const DenseSpectrum& samples) {
   Frame frame{shape, element_type_of<T>::value, {}, {}};
   std::vector<T> own;
   for (const std::complex<double>& x : samples) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (element_type_of<T>::value >= ElementType::s8) {
+      using Part = typename PartOf<T>::Type;
+      const auto part = [](double value) {
+        return static_cast<Part>(std::clamp(30 * value, -125.0, 125.0) * (sizeof(Part) == 1 ? 1 : 250));
+      };
+      if constexpr (std::is_integral_v<T>)
+        own.push_back(part(x.real()));
+      else
+        own.emplace_back(part(x.real()), part(x.imag()));
+    } else if constexpr (std::is_integral_v<T>) {
       own.push_back(static_cast<T>(std::clamp(100 + 30 * x.real(), 0.0, 250.0) * (sizeof(T) == 1 ? 1 : 250)));
     } else if constexpr (std::is_floating_point_v<T>) {
       own.push_back(static_cast<T>(x.real()));
     } else {
       own.push_back(T(x));
     }
-    frame.samples.emplace_back(own.back());
+    if constexpr (std::is_arithmetic_v<T>)
+      frame.samples.emplace_back(own.back());
+    else
+      frame.samples.emplace_back(own.back().real(), own.back().imag());
   }
   frame.bytes.resize(own.size() * sizeof(T));
   std::memcpy(frame.bytes.data(), own.data(), frame.bytes.size());
@@ -68,14 +89,25 @@ inline Frame make_frame(ElementType type, const Shape& shape, const DenseSpectru
       return make_frame<double>(shape, samples);
     case ElementType::c64:
       return make_frame<std::complex<float>>(shape, samples);
-    case ElementType::c128:
+    case ElementType::s8:
+      return make_frame<std::int8_t>(shape, samples);
+    case ElementType::s16:
+      return make_frame<std::int16_t>(shape, samples);
+    case ElementType::s32:
+      return make_frame<std::int32_t>(shape, samples);
+    case ElementType::cs8:
+      return make_frame<std::complex<std::int8_t>>(shape, samples);
+    case ElementType::cs16:
+      return make_frame<std::complex<std::int16_t>>(shape, samples);
+    default:
       break;
   }
   return make_frame<std::complex<double>>(shape, samples);
 }
 
-constexpr ElementType kTypes[] = {ElementType::u8,  ElementType::u16, ElementType::f32,
-                                  ElementType::f64, ElementType::c64, ElementType::c128};
+constexpr ElementType kTypes[] = {ElementType::u8,  ElementType::u16,  ElementType::f32, ElementType::f64,
+                                  ElementType::c64, ElementType::c128, ElementType::s8,  ElementType::s16,
+                                  ElementType::s32, ElementType::cs8,  ElementType::cs16};
 
 /// Noise, a wave and a step: energy at low frequencies, at a tone, and everywhere.
 inline DenseSpectrum drawn_samples(const Shape& shape, unsigned seed) {

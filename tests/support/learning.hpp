@@ -71,7 +71,7 @@ inline Signal random_signal(ElementType type, const Shape& shape, unsigned seed)
       return make_signal(shape, random_samples<double>(n, seed));
     case ElementType::c64:
       return make_signal(shape, random_samples<std::complex<float>>(n, seed));
-    case ElementType::c128:
+    default:
       break;
   }
   return make_signal(shape, random_samples<std::complex<double>>(n, seed));

@@ -13,20 +13,20 @@
 
 namespace sfft::test {
 
-/// A value that would spoil every result: a NaN, or all bits set.
+/// A value that would spoil every result: a NaN, or the largest integer.
 template <class T>
 T garbage() {
-  if constexpr (std::numeric_limits<T>::is_integer) {
+  if constexpr (is_complex(element_type_of<T>::value)) {
+    const auto part = garbage<typename T::value_type>();
+    return {part, part};
+  } else if constexpr (std::numeric_limits<T>::is_integer) {
     return std::numeric_limits<T>::max();
-  } else if constexpr (is_complex(element_type_of<T>::value)) {
-    const auto nan = std::numeric_limits<typename T::value_type>::quiet_NaN();
-    return {nan, nan};
   } else {
     return std::numeric_limits<T>::quiet_NaN();
   }
 }
 
-/// A few tones, noise and an offset, within 0…255.
+/// A few tones, noise and an offset, within 0…255, or 0…127 for s8 and cs8.
 template <class T>
 std::vector<T> scene(const Shape& shape, unsigned seed) {
   std::mt19937 generator(seed);
@@ -34,8 +34,10 @@ std::vector<T> scene(const Shape& shape, unsigned seed) {
   std::vector<T> x;
   for (std::int64_t t = 0; t < shape.points(); ++t) {
     const auto at = static_cast<double>(t);
-    const double re = 120 + 50 * std::cos(0.37 * at) + 30 * std::sin(0.011 * at) + noise(generator);
-    const double im = 40 * std::cos(0.2 * at + 1) + noise(generator);
+    constexpr ElementType kType = element_type_of<T>::value;
+    constexpr double kUnit = kType == ElementType::s8 || kType == ElementType::cs8 ? 0.5 : 1;
+    const double re = kUnit * (120 + 50 * std::cos(0.37 * at) + 30 * std::sin(0.011 * at) + noise(generator));
+    const double im = kUnit * (40 * std::cos(0.2 * at + 1) + noise(generator));
     if constexpr (is_complex(element_type_of<T>::value)) {
       x.emplace_back(static_cast<typename T::value_type>(re), static_cast<typename T::value_type>(im));
     } else {

@@ -283,7 +283,7 @@ std::vector<double> end_steps(const SignalView& frame, bool rows) {
     case ElementType::f64:
       return with(static_cast<const double*>(frame.data()));
     default:
-      throw Error(ErrorCode::type_mismatch, "a picture has real samples: give 8- or 16-bit, float or double");
+      throw Error(ErrorCode::type_mismatch, "a picture has real samples: give u8, u16, float or double");
   }
 }
 

@@ -5,15 +5,17 @@
 
 #include <cstdint>
 
+#include "kernels/base/math/elements.hpp"
+
 namespace sfft::detail::cpu {
 
 template <class Real>
 struct LayoutKernels {
   /// re[t] = from[2t], im[t] = from[2t + 1] for t < count: complex values, or a real signal's two halves by
-  /// parity. Indexed by the element type of one part: u8, u16, f32, f64.
-  void (*deinterleave[4])(const void* from, std::int64_t count, Real* re, Real* im);
-  /// re[t] = from[t], im[t] = 0.
-  void (*widen[4])(const void* from, std::int64_t count, Real* re, Real* im);
+  /// parity. Indexed by part_of(type).
+  void (*deinterleave[kPartTypes])(const void* from, std::int64_t count, Real* re, Real* im);
+  /// re[t] = from[t], im[t] = 0. Null for OffsetBytes, which only complex elements have.
+  void (*widen[kPartTypes])(const void* from, std::int64_t count, Real* re, Real* im);
   /// to[2t] = scale re[t], to[2t + 1] = scale im[t].
   void (*interleave)(const Real* re, const Real* im, std::int64_t count, Real scale, Real* to);
   /// The same for rows of `columns` complex values whose starts are `pitch` values apart; split rows have no
@@ -53,8 +55,8 @@ struct LayoutKernels {
   void (*unite)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,
                 std::int64_t second, Real scale, Real* to_re, Real* to_im);
   /// Adds Σ from[t] and Σ from[t]² to *sum and *squares. For integers up to 16 bits there is no rounding
-  /// while the sum of squares is below 2^53. Indexed like `deinterleave`.
-  void (*add_moments[4])(const void* from, std::int64_t count, double* sum, double* squares);
+  /// while the sum of squares is below 2^53. Indexed like `widen`.
+  void (*add_moments[kPartTypes])(const void* from, std::int64_t count, double* sum, double* squares);
 };
 
 template <class Real>

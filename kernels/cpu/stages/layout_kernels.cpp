@@ -197,7 +197,8 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
 }
 
 /// Adds sums and squares of bytes: a vector instruction adds 16-bit products to 32-bit sums.
-void add_moments_of_bytes(const std::uint8_t* x, std::int64_t count, double* sum, double* squares) {
+template <class Byte>
+void add_moments_of_bytes(const Byte* x, std::int64_t count, double* sum, double* squares) {
   constexpr std::int64_t kBlock = std::int64_t{1} << 15;  // 255² times this fits in 32 bits
   for (std::int64_t start = 0; start < count; start += kBlock) {
     const std::int64_t end = start + kBlock < count ? start + kBlock : count;
@@ -216,10 +217,10 @@ void add_moments_of_bytes(const std::uint8_t* x, std::int64_t count, double* sum
 /// for each other.
 template <class T>
 void add_moments(const void* from, std::int64_t count, double* sum, double* squares) {
-  using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+  using Sum = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, double>;
   constexpr std::int64_t kLanes = 16, kBlock = std::int64_t{1} << 15;
   const T* x = static_cast<const T*>(from);
-  if constexpr (std::is_same_v<T, std::uint8_t>) return add_moments_of_bytes(x, count, sum, squares);
+  if constexpr (sizeof(T) == 1) return add_moments_of_bytes(x, count, sum, squares);
   while (count > 0) {
     const std::int64_t block = count < kBlock ? count : kBlock;
     Sum sums[kLanes] = {}, powers[kLanes] = {};
@@ -248,8 +249,10 @@ void add_moments(const void* from, std::int64_t count, double* sum, double* squa
 template <class Real>
 constexpr LayoutKernels<Real> kTable{
     {deinterleave<Real, std::uint8_t>, deinterleave<Real, std::uint16_t>, deinterleave<Real, float>,
-     deinterleave<Real, double>},
-    {widen<Real, std::uint8_t>, widen<Real, std::uint16_t>, widen<Real, float>, widen<Real, double>},
+     deinterleave<Real, double>, deinterleave<Real, std::int8_t>, deinterleave<Real, std::int16_t>,
+     deinterleave<Real, std::int32_t>, deinterleave<Real, OffsetByte>},
+    {widen<Real, std::uint8_t>, widen<Real, std::uint16_t>, widen<Real, float>, widen<Real, double>,
+     widen<Real, std::int8_t>, widen<Real, std::int16_t>, widen<Real, std::int32_t>, nullptr},
     interleave<Real>,
     load_rows_by<Real, Simd<Real>::kLanes>,
     store_rows_by<Real, Simd<Real>::kLanes>,
@@ -262,7 +265,8 @@ constexpr LayoutKernels<Real> kTable{
     pack_real_lanes_by<Real, Simd<Real>::kLanes>,
     separate<Real>,
     unite<Real>,
-    {add_moments<std::uint8_t>, add_moments<std::uint16_t>, add_moments<float>, add_moments<double>}};
+    {add_moments<std::uint8_t>, add_moments<std::uint16_t>, add_moments<float>, add_moments<double>,
+     add_moments<std::int8_t>, add_moments<std::int16_t>, add_moments<std::int32_t>, nullptr}};
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sfft/types.hpp"
+#include "kernels/base/math/elements.hpp"
 
 namespace sfft::detail::cpu {
 
@@ -16,7 +16,7 @@ struct PermuteKernels {
   /// so that one complex FFT carries two delays of a real frame. Indexed by ElementType.
   using Gather = void (*)(const void* base, std::int64_t count, std::int64_t stride,
                           const std::int64_t* offsets, std::int64_t lanes, Real* re, Real* im);
-  Gather gather[6];
+  Gather gather[kElementTypes];
   /// y[i] -= reference[i].
   void (*subtract)(Real* y, const Real* reference, std::int64_t count);
 };

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kernels/base/math/elements.hpp"
+
 namespace sfft::detail::cpu {
 
 /// The number of columns, or rows, that are transformed together.
@@ -23,7 +25,7 @@ struct TwoPassKernels {
   /// Loads rows of eight complex columns into re[8 r + c] and im[8 r + c], from element r * stride + c; or
   /// rows of sixteen real columns, the first eight as real parts and the others as imaginary parts. Indexed
   /// by the element type.
-  void (*load[6])(const void* from, std::int64_t stride, std::int64_t rows, Real* re, Real* im);
+  void (*load[kElementTypes])(const void* from, std::int64_t stride, std::int64_t rows, Real* re, Real* im);
   /// The spectra of real signals a and b of n points, from the spectrum of a + i b. Writes rows 0 … n/2 of
   /// eight columns.
   void (*separate)(const Real* re, const Real* im, std::int64_t n, Real* a_re, Real* a_im, Real* b_re,

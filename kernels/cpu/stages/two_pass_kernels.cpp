@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain loops over eight lanes that the compiler vectorises; with eight lanes per vector the transposition is
 // three perfect shuffles.
-#include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
+
+#include <type_traits>
+
+#include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
@@ -27,7 +30,7 @@ void load_complex(const void* from, std::int64_t stride, std::int64_t rows, Real
   const T* x = static_cast<const T*>(from);
   for (std::int64_t r = 0; r < rows; ++r, x += 2 * stride, re += kLanes, im += kLanes) {
     prefetch_row<0>(x, 2 * stride, rows - r);
-    if constexpr (sizeof(T) == sizeof(float)) {
+    if constexpr (std::is_same_v<T, float>) {
       // Eight complex floats take two loads and two shuffles if a vector is long enough.
       const auto pairs = load_vector<typename VectorOf<T, 2 * kLanes>::Type>(x);
       store_vector(re, __builtin_convertvector(
@@ -123,7 +126,9 @@ void store(const Real* __restrict re, const Real* __restrict im, std::int64_t ro
 template <class Real>
 constexpr TwoPassKernels<Real> kTable{
     {load_real<Real, std::uint8_t>, load_real<Real, std::uint16_t>, load_real<Real, float>,
-     load_real<Real, double>, load_complex<Real, float>, load_complex<Real, double>},
+     load_real<Real, double>, load_complex<Real, float>, load_complex<Real, double>,
+     load_real<Real, std::int8_t>, load_real<Real, std::int16_t>, load_real<Real, std::int32_t>,
+     load_complex<Real, std::int8_t>, load_complex<Real, std::int16_t>, load_complex<Real, OffsetByte>},
     separate<Real>,
     turn<Real>,
     store<Real>};

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sfft/types.hpp"
+#include "kernels/base/math/elements.hpp"
 
 namespace sfft::detail::cpu {
 
@@ -63,11 +63,12 @@ struct WaveKernels {
                   std::int64_t count, double limit, double share, WaveRest& rest);
   /// Sums rows of samples, each times its weight: (re, im)[c] += Σ_r weight_r · scale · x_r[c] for c <
   /// columns <= kWaveOffsets and r < rows <= kFoldRows. Rows begin `pitch` elements apart. `energy` grows by
-  /// Σ|scale · x|². Within a call, sums have the precision of the element type, or float for integers.
+  /// Σ|scale · x|². Within a call, sums have the precision of the element type, or float for integers up to
+  /// 16 bits and double for longer ones.
   /// Indexed by ElementType.
-  void (*fold[6])(const void* samples, std::int64_t rows, std::int64_t pitch, std::int64_t columns,
-                  double scale, const double* weight_re, const double* weight_im, double* re, double* im,
-                  double& energy);
+  void (*fold[kElementTypes])(const void* samples, std::int64_t rows, std::int64_t pitch,
+                              std::int64_t columns, double scale, const double* weight_re,
+                              const double* weight_im, double* re, double* im, double& energy);
   /// (re, im)[set*kWaveBlock + l] = Σ phase(i) exp(2 pi i f_l·i·step/extent) over the indices of a set, for
   /// kWaveBlock integer frequencies f.
   void (*digit_sums)(const double* f, const DigitPhases& digits, double* re, double* im);

@@ -348,7 +348,9 @@ constexpr WaveKernels<Real> kTable{
     sums<Real>,
     compare<Real>,
     {fold<std::uint8_t, float, 1>, fold<std::uint16_t, float, 1>, fold<float, float, 1>,
-     fold<double, double, 1>, fold<float, float, 2>, fold<double, double, 2>},
+     fold<double, double, 1>, fold<float, float, 2>, fold<double, double, 2>, fold<std::int8_t, float, 1>,
+     fold<std::int16_t, float, 1>, fold<std::int32_t, double, 1>, fold<std::int8_t, float, 2>,
+     fold<std::int16_t, float, 2>, fold<OffsetByte, float, 2>},
     digit_sums,
     largest<Real>};
 

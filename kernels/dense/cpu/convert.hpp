@@ -7,28 +7,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sfft/types.hpp"
+#include "kernels/base/math/elements.hpp"
 
 namespace sfft::detail {
-
-/// Calls action with a typed pointer to the signal's elements.
-template <class Action>
-void with_elements(const void* data, ElementType type, const Action& action) {
-  switch (type) {
-    case ElementType::u8:
-      return action(static_cast<const std::uint8_t*>(data));
-    case ElementType::u16:
-      return action(static_cast<const std::uint16_t*>(data));
-    case ElementType::f32:
-      return action(static_cast<const float*>(data));
-    case ElementType::f64:
-      return action(static_cast<const double*>(data));
-    case ElementType::c64:
-      return action(static_cast<const std::complex<float>*>(data));
-    case ElementType::c128:
-      return action(static_cast<const std::complex<double>*>(data));
-  }
-}
 
 template <class Real>
 void copy_as_real(const void* data, ElementType type, std::int64_t count, Real* to) {
@@ -46,7 +27,7 @@ void copy_as_complex(const void* data, ElementType type, std::int64_t count, std
       if constexpr (std::is_arithmetic_v<decltype(value)>) {
         return std::complex<Real>(static_cast<Real>(value), 0);
       } else {
-        return std::complex<Real>(value);
+        return std::complex<Real>(static_cast<Real>(value.re), static_cast<Real>(value.im));
       }
     });
   });

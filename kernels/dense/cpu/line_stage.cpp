@@ -24,10 +24,7 @@ cpu::SmallFft<Real> row_fft(std::int64_t n) {
 template <class Real>
 void split_elements(const void* from, ElementType type, std::int64_t count, Real* re, Real* im) {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
-  auto part = static_cast<std::size_t>(type);
-  if (is_complex(type))
-    part -= static_cast<std::size_t>(ElementType::c64) - static_cast<std::size_t>(ElementType::f32);
-  (is_complex(type) ? layout.deinterleave : layout.widen)[part](from, count, re, im);
+  (is_complex(type) ? layout.deinterleave : layout.widen)[part_of(type)](from, count, re, im);
 }
 
 template <class Real>
@@ -93,7 +90,7 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
   const cpu::ComplexEnds<Real> ends{
       own && reads_ ? static_cast<const Real*>(row) : nullptr, 1, writes_ ? out : nullptr, 1, 1, false};
   if (ends.from == nullptr && paired()) {
-    layout.deinterleave[static_cast<std::size_t>(type)](row, n_ / 2, split.re, split.im);
+    layout.deinterleave[part_of(type)](row, n_ / 2, split.re, split.im);
   } else if (ends.from == nullptr) {
     split_elements(row, type, n_, split.re, split.im);
   }

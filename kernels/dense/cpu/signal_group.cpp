@@ -175,8 +175,7 @@ void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int6
   } else {
     over_signals(signals_, points, stride, [&](std::int64_t at, std::int64_t to, std::int64_t count) {
       if (kind_ == Rows::complex) return split_elements(element(at), type, count, data.re + to, data.im + to);
-      layout.deinterleave[static_cast<std::size_t>(type)](element(at), count / 2, data.re + to / 2,
-                                                          data.im + to / 2);
+      layout.deinterleave[part_of(type)](element(at), count / 2, data.re + to / 2, data.im + to / 2);
     });
     data = transposed(*kernels_, signals_, rows_ * transformed_, data);
   }

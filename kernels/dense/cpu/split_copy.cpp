@@ -145,8 +145,8 @@ void SplitCopy<Real>::load(const void* from, ElementType type, const cpu::SplitB
             re[i] = static_cast<Real>(value);
             im[i] = 0;
           } else {
-            re[i] = static_cast<Real>(value.real());
-            im[i] = static_cast<Real>(value.imag());
+            re[i] = static_cast<Real>(value.re);
+            im[i] = static_cast<Real>(value.im);
           }
         });
       });

@@ -24,11 +24,6 @@ TEST(Hash, FoldsEveryDimension) {
   }
 }
 
-template <class T>
-struct Pair {
-  T re, im;
-};
-
 template <class Real, class T>
 void check_real_gather(ElementType type) {
   std::vector<T> frame(997);
@@ -89,6 +84,11 @@ TYPED_TEST(CombStages, GathersEveryElementType) {
   check_real_gather<TypeParam, double>(ElementType::f64);
   check_complex_gather<TypeParam, float>(ElementType::c64);
   check_complex_gather<TypeParam, double>(ElementType::c128);
+  check_real_gather<TypeParam, std::int8_t>(ElementType::s8);
+  check_real_gather<TypeParam, std::int16_t>(ElementType::s16);
+  check_real_gather<TypeParam, std::int32_t>(ElementType::s32);
+  check_complex_gather<TypeParam, std::int8_t>(ElementType::cs8);
+  check_complex_gather<TypeParam, std::int16_t>(ElementType::cs16);
 }
 
 template <class Real>

@@ -13,10 +13,10 @@ namespace {
 
 template <class Sample>
 void compare(std::size_t type, const std::vector<Sample>& samples) {
-  std::uint64_t values = 0, powers = 0;
+  std::int64_t values = 0, powers = 0;
   for (const Sample sample : samples) {
     values += sample;
-    powers += std::uint64_t{sample} * sample;
+    powers += std::int64_t{sample} * sample;
   }
   double sum = 3, squares = 5;  // add_moments() adds to them
   layout_kernels<float>().add_moments[type](samples.data(), static_cast<std::int64_t>(samples.size()), &sum,
@@ -37,6 +37,14 @@ TEST(Moments, AreExactForIntegersOfAnyCount) {
     compare(1, words);
     for (auto& value : words) value = static_cast<std::uint16_t>(random());
     compare(1, words);
+    std::vector<std::int8_t> small(count, -128);
+    compare(4, small);
+    for (auto& value : small) value = static_cast<std::int8_t>(random());
+    compare(4, small);
+    std::vector<std::int16_t> audio(count, -32768);
+    compare(5, audio);
+    for (auto& value : audio) value = static_cast<std::int16_t>(random());
+    compare(5, audio);
   }
 }
 

@@ -173,6 +173,8 @@ TEST(Waves, FoldAddsUpWeightedRowsOfEveryType) {
   expect_fold<double>(ElementType::f64, 0x1p600, 1e-14);
   expect_fold<std::complex<float>>(ElementType::c64, 1, 1e-6);
   expect_fold<std::complex<double>>(ElementType::c128, 0x1p600, 1e-14);
+  expect_fold<std::int16_t>(ElementType::s16, 1, 1e-6);
+  expect_fold<std::int32_t>(ElementType::s32, 0.5, 1e-14);
 }
 
 TEST(Waves, LargestOfAnyCount) {

@@ -49,7 +49,8 @@ TEST(StridedCopy, PacksAndPutsBackEveryElementType) {
     const std::int64_t points = kind.shape.points();
     const std::int64_t span = place(kind, kind.batch - 1, points - 1) + 1;
     for (const ElementType type : {ElementType::u8, ElementType::u16, ElementType::f32, ElementType::f64,
-                                   ElementType::c64, ElementType::c128}) {
+                                   ElementType::c64, ElementType::c128, ElementType::s8, ElementType::s16,
+                                   ElementType::s32, ElementType::cs8, ElementType::cs16, ElementType::cu8}) {
       const std::size_t bytes = element_bytes(type);
       // Distinct bytes reveal an element that is misplaced or torn.
       std::vector<unsigned char> signals(static_cast<std::size_t>(span) * bytes);
