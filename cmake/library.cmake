@@ -49,7 +49,7 @@ endif()
 # Records what was built, for sfft::version() and build_info().
 configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
 
-set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_convolution.hpp sfft/dense_selective.hpp sfft/dense_slabs.hpp sfft/dense_trigonometric.hpp sfft/dense_options.hpp sfft/device.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/frequencies.hpp sfft/learn_at.hpp sfft/log.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/run_control.hpp sfft/sfft.hpp sfft/storage.hpp
+set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_convolution.hpp sfft/dense_selective.hpp sfft/dense_slabs.hpp sfft/dense_trigonometric.hpp sfft/dense_options.hpp sfft/device.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/frequencies.hpp sfft/learn_at.hpp sfft/log.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/run_control.hpp sfft/samples.hpp sfft/sfft.hpp sfft/storage.hpp
     sfft/template.hpp sfft/tracker.hpp sfft/types.hpp sfft/workspace.hpp)
 install(FILES ${SFFT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft)
 install(TARGETS sfft EXPORT sfftTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

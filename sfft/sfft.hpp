@@ -17,6 +17,7 @@
 #include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/run_control.hpp"
+#include "sfft/samples.hpp"
 #include "sfft/template.hpp"
 #include "sfft/tracker.hpp"
 #include "sfft/types.hpp"
