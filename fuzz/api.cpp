@@ -75,7 +75,7 @@ class Frame {
 
 ElementType any_type(Input& input) {
   return static_cast<ElementType>(input.between(0, 15) == 0 ? input.number<std::uint8_t>()
-                                                            : input.between(0, 5));
+                                                            : input.between(0, 11));
 }
 
 sfft::PlanOptions plan_options(Input& input) {

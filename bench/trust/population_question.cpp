@@ -96,7 +96,7 @@ Samples convert(const PopulationSignal& signal, Question& question) {
     case ElementType::c64:
       convert<std::complex<float>>(signal, scale, 0, samples);
       break;
-    case ElementType::c128:
+    default:
       convert<std::complex<double>>(signal, scale, 0, samples);
       break;
   }

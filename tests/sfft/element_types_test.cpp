@@ -452,6 +452,15 @@ TEST(ElementTypesErrors, AreSentences) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { SignalView(audio.bytes.data(), 64, static_cast<ElementType>(12), Shape{64}); }),
             ErrorCode::invalid_argument);
+  // GPUs do not read them, whether there is one or not.
+  EXPECT_EQ(code_of([&] { learn(audio.view(), {.keep = Largest{3}, .device = Device::gpu()}); }),
+            ErrorCode::type_mismatch);
+  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.device = Device::gpu(), .compiled_for = ElementType::s16}); }),
+            ErrorCode::type_mismatch);
+  const auto on_device = code_of([&] {
+    learn(DeviceView{audio.bytes.data(), audio.type, Shape{64}}, {.keep = Largest{3}});
+  });
+  EXPECT_TRUE(on_device == ErrorCode::type_mismatch || on_device == ErrorCode::backend_unavailable);
   EXPECT_STREQ(to_string(ElementType::cs16), "cs16");
   EXPECT_STREQ(to_string(static_cast<ElementType>(12)), "unknown");
   EXPECT_EQ(element_bytes(ElementType::cu8), 2u);

@@ -10,22 +10,33 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
+/// W parts as numbers.
+template <class Real, int W, class Part>
+SFFT_BUTTERFLY typename VectorOf<Real, W>::Type load_parts(const Part* from) {
+  using V = typename VectorOf<Real, W>::Type;
+  if constexpr (std::is_same_v<Part, OffsetByte>) {
+    return load_parts<Real, W>(&from->byte) - static_cast<Real>(127.5);
+  } else {
+    return __builtin_convertvector(load_vector<typename VectorOf<Part, W>::Type>(from), V);
+  }
+}
+
 /// Works by tiles of W rows and W/2 columns, or smaller ones. The last tiles overlap their neighbours.
-template <class Real, int W>
-void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows,
+template <class Real, class Part, int W>
+void load_transposed_by(const Part* __restrict from, std::int64_t pitch, std::int64_t rows,
                         std::int64_t columns, std::int64_t split_pitch, Real* __restrict re,
                         Real* __restrict im) {
   if constexpr (W == 1) {
     for (std::int64_t c = 0; c < columns; ++c) {
       for (std::int64_t r = 0; r < rows; ++r) {
-        re[c * split_pitch + r] = from[2 * (r * pitch + c)];
-        im[c * split_pitch + r] = from[2 * (r * pitch + c) + 1];
+        re[c * split_pitch + r] = static_cast<Real>(from[2 * (r * pitch + c)]);
+        im[c * split_pitch + r] = static_cast<Real>(from[2 * (r * pitch + c) + 1]);
       }
     }
   } else {
     constexpr int H = W / 2;
     if (rows < W || columns < H)
-      return load_transposed_by<Real, H>(from, pitch, rows, columns, split_pitch, re, im);
+      return load_transposed_by<Real, Part, H>(from, pitch, rows, columns, split_pitch, re, im);
     using V = typename VectorOf<Real, W>::Type;
     for (std::int64_t down = 0; down < rows; down += W) {
       const std::int64_t r = down + W <= rows ? down : rows - W;
@@ -34,8 +45,8 @@ void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::in
         V low[H], high[H];
         SFFT_UNROLL
         for (int i = 0; i < H; ++i) {
-          low[i] = load_vector<V>(from + 2 * ((r + i) * pitch + c));
-          high[i] = load_vector<V>(from + 2 * ((r + H + i) * pitch + c));
+          low[i] = load_parts<Real, W>(from + 2 * ((r + i) * pitch + c));
+          high[i] = load_parts<Real, W>(from + 2 * ((r + H + i) * pitch + c));
         }
         transpose_chunks<W, 2>(low);
         transpose_chunks<W, 2>(high);
@@ -108,6 +119,14 @@ void widen(const void* from, std::int64_t count, Real* __restrict re, Real* __re
     re[t] = static_cast<Real>(x[t]);
     im[t] = 0;
   }
+}
+
+template <class Real, class Part>
+void convert_transposed(const void* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
+                        Real* re, Real* im) {
+  // Sixteen bytes at a time take four times the code of eight.
+  constexpr int kLanes = Simd<Real>::kLanes, kMax = sizeof(Part) == 1 && kLanes > 8 ? 8 : kLanes;
+  load_transposed_by<Real, Part, kMax>(static_cast<const Part*>(from), pitch, rows, columns, rows, re, im);
 }
 
 template <class Real>
@@ -256,7 +275,11 @@ constexpr LayoutKernels<Real> kTable{
     interleave<Real>,
     load_rows_by<Real, Simd<Real>::kLanes>,
     store_rows_by<Real, Simd<Real>::kLanes>,
-    load_transposed_by<Real, Simd<Real>::kLanes>,
+    load_transposed_by<Real, Real, Simd<Real>::kLanes>,
+    {convert_transposed<Real, std::uint8_t>, convert_transposed<Real, std::uint16_t>,
+     convert_transposed<Real, float>, convert_transposed<Real, double>, convert_transposed<Real, std::int8_t>,
+     convert_transposed<Real, std::int16_t>, convert_transposed<Real, std::int32_t>,
+     convert_transposed<Real, OffsetByte>},
     store_transposed_by<Real, Simd<Real>::kLanes>,
     turn_rows<Real>,
     unpack_real_by<Real, Simd<Real>::kLanes>,

@@ -8,6 +8,18 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
+/// The integer of a size, through which elements of any type may be copied.
+template <std::size_t kSize>
+struct Bytes;
+template <>
+struct Bytes<2> {
+  typedef std::uint16_t __attribute__((may_alias)) Word;
+};
+template <>
+struct Bytes<4> {
+  typedef std::uint32_t __attribute__((may_alias)) Word;
+};
+
 template <class Real, class T, int kLanes>
 void gather_real(const T* base, std::int64_t count, std::int64_t stride, const std::int64_t* offsets,
                  std::int64_t runtime_lanes, Real* __restrict re, Real* __restrict im) {
@@ -46,63 +58,89 @@ void gather_complex(const Pair<T>* base, std::int64_t count, std::int64_t stride
   }
 }
 
-#define SFFT_BY_LANES(function, pointer)                                           \
-  switch (lanes) {                                                                 \
-    case 1:                                                                        \
-      return function<Real, T, 1>(pointer, count, stride, offsets, lanes, re, im); \
-    case 2:                                                                        \
-      return function<Real, T, 2>(pointer, count, stride, offsets, lanes, re, im); \
-    case 3:                                                                        \
-      return function<Real, T, 3>(pointer, count, stride, offsets, lanes, re, im); \
-    case 4:                                                                        \
-      return function<Real, T, 4>(pointer, count, stride, offsets, lanes, re, im); \
-    case 5:                                                                        \
-      return function<Real, T, 5>(pointer, count, stride, offsets, lanes, re, im); \
-    case 6:                                                                        \
-      return function<Real, T, 6>(pointer, count, stride, offsets, lanes, re, im); \
-    case 8:                                                                        \
-      return function<Real, T, 8>(pointer, count, stride, offsets, lanes, re, im); \
-    default:                                                                       \
-      return function<Real, T, 0>(pointer, count, stride, offsets, lanes, re, im); \
+template <int N>
+struct Lanes {
+  static constexpr int kCount = N;
+};
+
+/// Calls action with the number of lanes as a type, or with Lanes<0> if it is not a common one.
+template <class Action>
+inline __attribute__((always_inline)) void by_lanes(std::int64_t lanes, const Action& action) {
+  switch (lanes) {
+    case 1:
+      return action(Lanes<1>());
+    case 2:
+      return action(Lanes<2>());
+    case 3:
+      return action(Lanes<3>());
+    case 4:
+      return action(Lanes<4>());
+    case 5:
+      return action(Lanes<5>());
+    case 6:
+      return action(Lanes<6>());
+    case 8:
+      return action(Lanes<8>());
+    default:
+      return action(Lanes<0>());
   }
+}
 
 template <class Real, class T>
 void real_entry(const void* base, std::int64_t count, std::int64_t stride, const std::int64_t* offsets,
                 std::int64_t lanes, Real* re, Real* im) {
-  SFFT_BY_LANES(gather_real, static_cast<const T*>(base))
+  by_lanes(lanes, [&](auto n) {
+    gather_real<Real, T, n.kCount>(static_cast<const T*>(base), count, stride, offsets, lanes, re, im);
+  });
 }
 
 template <class Real, class T>
 void complex_entry(const void* base, std::int64_t count, std::int64_t stride, const std::int64_t* offsets,
                    std::int64_t lanes, Real* re, Real* im) {
-  SFFT_BY_LANES(gather_complex, static_cast<const Pair<T>*>(base))
+  by_lanes(lanes, [&](auto n) {
+    gather_complex<Real, T, n.kCount>(static_cast<const Pair<T>*>(base), count, stride, offsets, lanes, re,
+                                      im);
+  });
 }
 
-/// For pairs of small integers: gathers a block of pairs, then converts it. Compilers vectorise that well,
-/// and loops that gather and convert at once with code of ten times the size.
+/// Not inlined: all types share it.
+template <class Word, int kLanes>
+__attribute__((noinline)) void gather_words(const Word* base, std::int64_t count, std::int64_t stride,
+                                            const std::int64_t* offsets, std::int64_t runtime_lanes,
+                                            Word* __restrict to) {
+  const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
+  for (std::int64_t m = 0; m < count; ++m, base += stride, to += lanes) {
+    for (std::int64_t l = 0; l < lanes; ++l) to[l] = base[offsets[l]];
+  }
+}
+
+/// For pairs of small integers: gathers a block of pairs as words, whatever their type, then converts it.
+/// Loops that do both at once compile to ten times the code.
 template <class Real, class T>
 void narrow_entry(const void* base, std::int64_t count, std::int64_t stride, const std::int64_t* offsets,
-                  std::int64_t lanes, Real* __restrict re, Real* __restrict im) {
-  constexpr std::int64_t kBlock = 256;
-  const auto* x = static_cast<const Pair<T>*>(base);
-  Pair<T> block[kBlock];
-  std::int64_t filled = 0;
-  const auto convert = [&] {
-    for (std::int64_t i = 0; i < filled; ++i) {
-      re[i] = static_cast<Real>(block[i].re);
-      im[i] = static_cast<Real>(block[i].im);
-    }
-    re += filled;
-    im += filled;
-    filled = 0;
-  };
-  for (std::int64_t m = 0; m < count; ++m, x += stride) {
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      block[filled++] = x[offsets[l]];
-      if (filled == kBlock) convert();
+                  std::int64_t lanes, Real* re, Real* im) {
+  typedef typename Bytes<sizeof(Pair<T>)>::Word Word;
+  constexpr std::int64_t kBlock = 512;
+  const auto* words = static_cast<const Word*>(base);
+  const std::int64_t width = lanes < kBlock ? lanes : kBlock, rows = kBlock / width;
+  Word block[kBlock];
+  for (std::int64_t m = 0; m < count; m += rows) {
+    const std::int64_t these = count - m < rows ? count - m : rows;
+    for (std::int64_t first = 0; first < lanes; first += width) {  // with several widths, of a single row
+      const std::int64_t wide = lanes - first < width ? lanes - first : width;
+      by_lanes(wide, [&](auto n) {
+        gather_words<Word, n.kCount>(words + m * stride, these, stride, offsets + first, wide, block);
+      });
+      Real* __restrict to_re = re + m * lanes + first;
+      Real* __restrict to_im = im + m * lanes + first;
+      for (std::int64_t i = 0; i < these * wide; ++i) {
+        Pair<T> pair;
+        __builtin_memcpy(&pair, block + i, sizeof pair);
+        to_re[i] = static_cast<Real>(pair.re);
+        to_im[i] = static_cast<Real>(pair.im);
+      }
     }
   }
-  convert();
 }
 
 template <class Real>

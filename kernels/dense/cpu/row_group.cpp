@@ -63,9 +63,8 @@ cpu::SplitBuffers<Real> RowGroup<Real>::spectra(const void* signal, ElementType 
   if (inverse) data = exchanged(data);
   // Many narrow rows have special transposition kernels.
   const bool narrow = n_ <= cpu::kMaxNarrow && rows_ >= kernels_->level_reals[0];
-  if (type == element_type_of<std::complex<Real>>::value && !narrow) {
-    cpu::layout_kernels<Real>().load_transposed(static_cast<const Real*>(signal), n_, rows_, n_, rows_,
-                                                data.re, data.im);
+  if (is_complex(type) && !narrow) {
+    cpu::layout_kernels<Real>().convert_transposed[part_of(type)](signal, n_, rows_, n_, data.re, data.im);
   } else {
     split_elements(signal, type, rows_ * n_, data.re, data.im);
     data = transposed(*kernels_, rows_, n_, data);

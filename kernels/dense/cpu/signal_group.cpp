@@ -160,8 +160,7 @@ void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int6
     return from + static_cast<std::size_t>(at) * element_bytes(type);
   };
   const std::int64_t points = row_ * rows_;
-  const bool pairs = kind_ == Rows::complex ? type == element_type_of<Complex>::value
-                                            : type == element_type_of<Real>::value && stride % 2 == 0;
+  const bool pairs = kind_ == Rows::complex ? is_complex(type) : stride % 2 == 0;
   if (kind_ == Rows::paired) {
     over_signals(signals_, points, stride, [&](std::int64_t at, std::int64_t to, std::int64_t count) {
       copy_as_real(element(at), type, count, data.other_re + to);
@@ -170,8 +169,8 @@ void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int6
     const std::int64_t lanes = row_ * signals_;
     std::copy_n(data.re + (rows_ - pairs_) * lanes, pairs_ * lanes, data.im);
   } else if (pairs) {
-    layout.load_transposed(static_cast<const Real*>(signals), kind_ == Rows::complex ? stride : stride / 2,
-                           signals_, rows_ * transformed_, signals_, data.re, data.im);
+    layout.convert_transposed[part_of(type)](signals, kind_ == Rows::complex ? stride : stride / 2, signals_,
+                                             rows_ * transformed_, data.re, data.im);
   } else {
     over_signals(signals_, points, stride, [&](std::int64_t at, std::int64_t to, std::int64_t count) {
       if (kind_ == Rows::complex) return split_elements(element(at), type, count, data.re + to, data.im + to);

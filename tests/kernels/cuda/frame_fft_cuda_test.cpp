@@ -49,7 +49,7 @@ std::vector<Value> samples_of(const Signal& signal) {
       return values_of<double>(signal);
     case ElementType::c64:
       return values_of<std::complex<float>>(signal);
-    case ElementType::c128:
+    default:
       break;
   }
   return values_of<Value>(signal);
