@@ -10,14 +10,24 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// W parts as numbers.
+/// W parts as numbers. Bytes are widened in steps, for which GCC 12 has instructions.
 template <class Real, int W, class Part>
 SFFT_BUTTERFLY typename VectorOf<Real, W>::Type load_parts(const Part* from) {
-  using V = typename VectorOf<Real, W>::Type;
   if constexpr (std::is_same_v<Part, OffsetByte>) {
     return load_parts<Real, W>(&from->byte) - static_cast<Real>(127.5);
   } else {
-    return __builtin_convertvector(load_vector<typename VectorOf<Part, W>::Type>(from), V);
+    const auto parts = load_vector<typename VectorOf<Part, W>::Type>(from);
+    using V = typename VectorOf<Real, W>::Type;
+    using Short = typename VectorOf<std::int16_t, W>::Type;
+    using Integer = typename VectorOf<std::int32_t, W>::Type;
+    if constexpr (sizeof(Part) == 1) {
+      return __builtin_convertvector(__builtin_convertvector(__builtin_convertvector(parts, Short), Integer),
+                                     V);
+    } else if constexpr (sizeof(Part) == 2) {
+      return __builtin_convertvector(__builtin_convertvector(parts, Integer), V);
+    } else {
+      return __builtin_convertvector(parts, V);
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each common lane count has its own copy of the loops, so that they unroll; neighbouring delays are read as
 // whole vectors.
+#include <type_traits>
+
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 
@@ -114,6 +116,43 @@ __attribute__((noinline)) void gather_words(const Word* base, std::int64_t count
   }
 }
 
+/// The parts of a vector of words as numbers.
+template <class T, class V, class I>
+inline __attribute__((always_inline)) void split_vector(I words, V& re, V& im) {
+  constexpr int kBits = 8 * sizeof(T);
+  if constexpr (std::is_same_v<T, OffsetByte>) {
+    re = __builtin_convertvector(words & 0xff, V) - 127.5f;
+    im = __builtin_convertvector((words >> kBits) & 0xff, V) - 127.5f;
+  } else {
+    re = __builtin_convertvector((words << (32 - kBits)) >> (32 - kBits), V);
+    im = __builtin_convertvector((words << (32 - 2 * kBits)) >> (32 - kBits), V);
+  }
+}
+
+/// Splits `count` words; the last vector overlaps the one before.
+template <class Real, class T, class Word>
+void split_words(const Word* words, std::int64_t count, Real* __restrict re, Real* __restrict im) {
+  constexpr int W = Simd<Real>::kLanes;
+  typedef Word Words __attribute__((vector_size(W * sizeof(Word))));
+  typedef std::int32_t Integers __attribute__((vector_size(W * sizeof(std::int32_t))));
+  for (std::int64_t run = 0; run + W <= count || (run < count && count >= W); run += W) {
+    const std::int64_t i = run + W <= count ? run : count - W;
+    Words vector;
+    __builtin_memcpy(&vector, words + i, sizeof vector);
+    typename Simd<Real>::Vector x, y;
+    split_vector<T>(__builtin_convertvector(vector, Integers), x, y);
+    Simd<Real>::store(re + i, x);
+    Simd<Real>::store(im + i, y);
+  }
+  if (count >= W) return;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Pair<T> pair;
+    __builtin_memcpy(&pair, words + i, sizeof pair);
+    re[i] = static_cast<Real>(pair.re);
+    im[i] = static_cast<Real>(pair.im);
+  }
+}
+
 /// For pairs of small integers: gathers a block of pairs as words, whatever their type, then converts it.
 /// Loops that do both at once compile to ten times the code.
 template <class Real, class T>
@@ -131,14 +170,7 @@ void narrow_entry(const void* base, std::int64_t count, std::int64_t stride, con
       by_lanes(wide, [&](auto n) {
         gather_words<Word, n.kCount>(words + m * stride, these, stride, offsets + first, wide, block);
       });
-      Real* __restrict to_re = re + m * lanes + first;
-      Real* __restrict to_im = im + m * lanes + first;
-      for (std::int64_t i = 0; i < these * wide; ++i) {
-        Pair<T> pair;
-        __builtin_memcpy(&pair, block + i, sizeof pair);
-        to_re[i] = static_cast<Real>(pair.re);
-        to_im[i] = static_cast<Real>(pair.im);
-      }
+      split_words<Real, T>(block, these * wide, re + m * lanes + first, im + m * lanes + first);
     }
   }
 }
