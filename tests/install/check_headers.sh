@@ -3,8 +3,8 @@
 # check_headers.sh PREFIX COMPILER: only the public headers are installed, each compiles alone
 # without a warning, and none names CUDA.
 set -euo pipefail
-expected="dense.hpp dense_compact.hpp dense_options.hpp dense_selective.hpp dense_slabs.hpp device.hpp discover.hpp error.hpp export.hpp frequencies.hpp
-learn_at.hpp log.hpp page_locked.hpp plan.hpp run_control.hpp sfft.hpp storage.hpp template.hpp tracker.hpp types.hpp workspace.hpp"
+expected="dense.hpp dense_compact.hpp dense_convolution.hpp dense_options.hpp dense_selective.hpp dense_slabs.hpp dense_trigonometric.hpp device.hpp discover.hpp error.hpp export.hpp frequencies.hpp
+learn_at.hpp log.hpp page_locked.hpp plan.hpp run_control.hpp samples.hpp sfft.hpp storage.hpp template.hpp tracker.hpp types.hpp workspace.hpp"
 [ ! -f "$1/include/sfft/mpi.hpp" ] || expected="$expected mpi.hpp"  # where MPI was found; it compiles without
 found=$(cd "$1/include/sfft" && find . -type f -printf '%P\n' | LC_ALL=C sort)
 wanted=$(printf '%s\n' $expected | LC_ALL=C sort)
@@ -25,6 +25,6 @@ prefix=$1
 says c++17 "$2" "sfft needs C++20" <<<'#include <sfft/sfft.hpp>'
 says c++20 "$2" "sfft takes samples of" <<<'#include <sfft/sfft.hpp>
 #include <vector>
-auto view = sfft::SignalView::line(std::vector<int>(8));'
+auto view = sfft::SignalView::line(std::vector<long>(8));'
 says c++20 "$2" "one to three dimensions" <<<'#include <sfft/sfft.hpp>
 sfft::Shape shape{1, 2, 3, 4};'
