@@ -84,14 +84,9 @@ void add_rows(json& rows, std::int64_t n, bool real, const Arguments& arguments)
     const auto band = dense::SelectivePlan<Real>::band(Shape(n), domain_of(type), first, count);
     std::vector<std::complex<Real>> values(static_cast<std::size_t>(count));
     std::vector<double> ours, theirs;
-    const auto timed = [](std::vector<double>& times, const auto& work) {
-      const double start = bench::thread_cpu_seconds();
-      work();
-      times.push_back(1e6 * (bench::thread_cpu_seconds() - start));
-    };
     for (int i = 0; i < arguments.repeat; ++i) {
-      timed(ours, [&] { band.forward_at(signal.data(), type, values); });
-      timed(theirs, [&] { Fftw::execute(plan); });
+      ours.push_back(bench::thread_cpu_us([&] { band.forward_at(signal.data(), type, values); }));
+      theirs.push_back(bench::thread_cpu_us([&] { Fftw::execute(plan); }));
     }
     double difference = 0, norm = 0;
     for (std::int64_t j = 0; j < count; ++j) {

@@ -105,14 +105,9 @@ void add_row(json& rows, const Shape& shape, const Shape& taps, int repeat) {
   std::vector<float> y(plan.result_points());
   Workspace workspace = plan.make_workspace();
   std::vector<double> us, fftw_us;
-  const auto timed = [](std::vector<double>& times, const auto& work) {
-    const double start = bench::thread_cpu_seconds();
-    work();
-    times.push_back(1e6 * (bench::thread_cpu_seconds() - start));
-  };
   for (int i = 0; i < repeat; ++i) {
-    timed(us, [&] { plan.forward(x, y, workspace.host()); });
-    timed(fftw_us, [&] { fftw.run(x); });
+    us.push_back(bench::thread_cpu_us([&] { plan.forward(x, y, workspace.host()); }));
+    fftw_us.push_back(bench::thread_cpu_us([&] { fftw.run(x); }));
   }
   const int last = shape.rank() - 1;
   const std::int64_t columns = shape[last] + taps[last] - 1;

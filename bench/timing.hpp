@@ -28,6 +28,13 @@ inline double cpu_seconds(clockid_t clock) {
 inline double thread_cpu_seconds() {
   return cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
+/// Microseconds of the thread's CPU time that work() takes.
+template <class Work>
+double thread_cpu_us(const Work& work) {
+  const double start = thread_cpu_seconds();
+  work();
+  return 1e6 * (thread_cpu_seconds() - start);
+}
 inline double process_cpu_seconds() {
   return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }

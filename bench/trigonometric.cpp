@@ -79,14 +79,9 @@ void add_row(json& rows, const std::string& shape_text, const Named& kind, int r
   std::normal_distribution<Real> normal;
   for (Real& x : signal) x = normal(random);
   std::vector<double> us, fftw_us;
-  const auto timed = [](std::vector<double>& times, const auto& work) {
-    const double start = bench::thread_cpu_seconds();
-    work();
-    times.push_back(1e6 * (bench::thread_cpu_seconds() - start));
-  };
   for (int i = 0; i < repeat; ++i) {
-    timed(us, [&] { plan.forward(signal, ours); });
-    timed(fftw_us, [&] { Fftw<Real>::execute(fftw); });
+    us.push_back(bench::thread_cpu_us([&] { plan.forward(signal, ours); }));
+    fftw_us.push_back(bench::thread_cpu_us([&] { Fftw<Real>::execute(fftw); }));
   }
   Fftw<Real>::destroy(fftw);
   double difference = 0, norm = 0;
