@@ -222,6 +222,28 @@ def table_axes():
     return "\n".join(lines)
 
 
+def table_trigonometric():
+    with open(RESULTS / "trigonometric.json", encoding="utf-8") as file:
+        data = json.load(file)
+    lines = ["| kind | shape | batch | samples | library | FFTW | FFTW's time over the library's | relative L2 difference |", "|---|---|---:|---|---:|---:|---:|---:|"]
+    for row in data["rows"]:
+        lines.append(f"| `{row['kind']}` | {row['shape'].replace('x', '×')} | {row['batch']:,} | `{row['precision']}` | {row['us']:,.0f} µs | {row['fftw_us']:,.0f} µs | "
+                     f"**{row['ratio']:.1f}×** | {row['relative_l2_to_fftw']:.1e} |")
+    lines.append(f"\nCommit {data['commit']}, {data['processor']}, `{data['command']}`.")
+    return "\n".join(lines)
+
+
+def table_convolution():
+    with open(RESULTS / "convolution.json", encoding="utf-8") as file:
+        data = json.load(file)
+    lines = ["| signal | kernel | library | FFTW | FFTW's time over the library's | relative L2 difference |", "|---|---|---:|---:|---:|---:|"]
+    for row in data["rows"]:
+        signal, taps = (row[key].replace("x", "×") for key in ("shape", "taps"))
+        lines.append(f"| {signal} | {taps} | {row['us'] / 1000:.1f} ms | {row['fftw_us'] / 1000:.1f} ms | **{row['ratio']:.1f}×** | {row['relative_l2_to_fftw']:.1e} |")
+    lines.append(f"\nCommit {data['commit']}, {data['processor']}, `{data['command']}`.")
+    return "\n".join(lines)
+
+
 def table_context():
     lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
     for name in ("known_support", "noise", "video", "discovery", "learn"):
@@ -233,7 +255,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "axes": table_axes, "bands": table_bands, "context": table_context, **gpu_tables.TABLES,
+          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "run-control": table_run_control, "axes": table_axes, "bands": table_bands, "trigonometric": table_trigonometric, "convolution": table_convolution, "context": table_context, **gpu_tables.TABLES,
           **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES,
           **guard_tables.TABLES, **trust_tables.TABLES}
 
