@@ -101,11 +101,11 @@ class SmallGridEngine final : public DenseEngine<Real> {
   /// Whether [row][slow][middle] should become [middle][row][slow] rather than [slow][middle][row]. The first
   /// of these later needs one more transposition.
   bool better_rotated() const {
-    constexpr double kTransposition = 0.025 * sizeof(Complex), kCall = 8;
+    constexpr double kRotation = 0.025 * sizeof(Complex), kCall = 8;
     const double here =
         static_cast<double>(grid_.slow) * (cpu::choose_radices(grid_.middle, kept_, *kernels_).cost + kCall);
     return cpu::choose_radices(grid_.middle, kept_ * grid_.slow, *kernels_).cost +
-               kTransposition * static_cast<double>(points()) <
+               kRotation * static_cast<double>(points()) <
            here;
   }
 
