@@ -187,16 +187,18 @@ void FullPlan::run_forward(const SignalView& signal, void* spectrum, std::size_t
     throw Error(ErrorCode::shape_mismatch, fmt::format("the signal is {}, the plan is for {}",
                                                        signal.shape().to_string(), shape().to_string()));
   }
-  if (signal.contiguous()) return run_forward(signal.data(), signal.type(), spectrum, points, workspace);
+  if (signal.contiguous())
+    return run_forward(signal.data(), signal.type(), kNotGiven, spectrum, points, workspace);
   const sfft::detail::Scratch copy({}, signal.bytes());
   sfft::detail::copy_elements(signal, copy.data());
-  run_forward(copy.data(), signal.type(), spectrum, points, workspace);
+  run_forward(copy.data(), signal.type(), kNotGiven, spectrum, points, workspace);
 }
 
-void FullPlan::run_forward(const void* signals, ElementType type, void* spectra, std::size_t points,
-                           std::span<std::byte> workspace) const {
+void FullPlan::run_forward(const void* signals, ElementType type, std::size_t elements, void* spectra,
+                           std::size_t points, std::span<std::byte> workspace) const {
   const FullState& plan = full(state_);
   plan.check_type(type);
+  if (elements != kNotGiven) check_values(signals, elements, plan.span_points, "signal");
   check_values(spectra, points, plan.spectrum_points, "spectrum");
   plan.check_arrays(signals, type, spectra);
   run("dense: forward", plan, {Direction::forward, signals, type, spectra}, workspace);

@@ -81,6 +81,8 @@ class FullPlan : public PlanWithWorkspace {
 
   /// @cond
  protected:
+  static constexpr std::size_t kNotGiven = static_cast<std::size_t>(-1);
+
   /// What a plan computes in place of a Fourier transform of contiguous spectra.
   struct Other {
     std::span<const Options::Trigonometric> kinds{};  ///< of a TrigonometricPlan, one per dimension
@@ -99,8 +101,9 @@ class FullPlan : public PlanWithWorkspace {
 
   SFFT_EXPORT void run_forward(const SignalView& signal, void* spectrum, std::size_t points,
                                std::span<std::byte> workspace) const;
-  SFFT_EXPORT void run_forward(const void* signals, ElementType type, void* spectra, std::size_t points,
-                               std::span<std::byte> workspace) const;
+  /// `elements`: of the signals, or kNotGiven.
+  SFFT_EXPORT void run_forward(const void* signals, ElementType type, std::size_t elements, void* spectra,
+                               std::size_t points, std::span<std::byte> workspace) const;
   SFFT_EXPORT void run_inverse(const void* spectra, std::size_t points, void* signals, ElementType type,
                                std::size_t elements, std::span<std::byte> workspace) const;
   SFFT_EXPORT void queue_forward(const void* signals, ElementType type, void* spectra,
@@ -156,7 +159,7 @@ class Plan : public detail::FullPlan {
   /// imply. Blocks. A plan on a GPU overlaps copies with transforms.
   void forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
                std::span<std::byte> workspace = {}) const {
-    run_forward(signals, type, spectra.data(), spectra.size(), workspace);
+    run_forward(signals, type, kNotGiven, spectra.data(), spectra.size(), workspace);
   }
   /// For complex plans. `signal` receives the batch in the plan's strides. `spectrum` and `signal` may be the
   /// same memory if both have the same strides; then forward() works in place, too.

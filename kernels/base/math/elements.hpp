@@ -36,6 +36,10 @@ constexpr std::size_t part_of(ElementType type) noexcept {
   return kParts[static_cast<std::size_t>(type)];
 }
 
+/// The index of Real.
+template <class Real>
+inline constexpr std::size_t kOwnPart = part_of(element_type_of<Real>::value);
+
 /// Whether samples are integers, which are rounded: their spectra are not exactly sparse.
 constexpr bool is_integer(ElementType type) noexcept {
   return part_of(type) != part_of(ElementType::f32) && part_of(type) != part_of(ElementType::f64);

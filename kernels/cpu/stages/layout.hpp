@@ -24,13 +24,10 @@ struct LayoutKernels {
                     Real* im);
   void (*store_rows)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
                      std::int64_t pitch, Real* to);
-  /// The same, transposed: value c of row r at [c split_pitch + r] of re and im; stored times `scale`.
-  void (*load_transposed)(const Real* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
-                          std::int64_t split_pitch, Real* re, Real* im);
-  /// load_transposed from pairs of parts of any type, without gaps between the columns of re and im; indexed
-  /// like `deinterleave`.
-  void (*convert_transposed[kPartTypes])(const void* from, std::int64_t pitch, std::int64_t rows,
-                                         std::int64_t columns, Real* re, Real* im);
+  /// The same, transposed: value c of row r at [c split_pitch + r] of re and im. Loaded from pairs of parts
+  /// of any type, indexed like `deinterleave`; stored times `scale`.
+  void (*load_transposed[kPartTypes])(const void* from, std::int64_t pitch, std::int64_t rows,
+                                      std::int64_t columns, std::int64_t split_pitch, Real* re, Real* im);
   void (*store_transposed)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
                            std::int64_t split_pitch, Real scale, std::int64_t pitch, Real* to);
   /// Multiplies value c of each row r < rows by far[c]·near[r·columns + c]; all are in split layout.

@@ -132,11 +132,12 @@ void widen(const void* from, std::int64_t count, Real* __restrict re, Real* __re
 }
 
 template <class Real, class Part>
-void convert_transposed(const void* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
-                        Real* re, Real* im) {
+void load_transposed(const void* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
+                     std::int64_t split_pitch, Real* re, Real* im) {
   // Sixteen bytes at a time take four times the code of eight.
   constexpr int kLanes = Simd<Real>::kLanes, kMax = sizeof(Part) == 1 && kLanes > 8 ? 8 : kLanes;
-  load_transposed_by<Real, Part, kMax>(static_cast<const Part*>(from), pitch, rows, columns, rows, re, im);
+  load_transposed_by<Real, Part, kMax>(static_cast<const Part*>(from), pitch, rows, columns, split_pitch, re,
+                                       im);
 }
 
 template <class Real>
@@ -285,11 +286,9 @@ constexpr LayoutKernels<Real> kTable{
     interleave<Real>,
     load_rows_by<Real, Simd<Real>::kLanes>,
     store_rows_by<Real, Simd<Real>::kLanes>,
-    load_transposed_by<Real, Real, Simd<Real>::kLanes>,
-    {convert_transposed<Real, std::uint8_t>, convert_transposed<Real, std::uint16_t>,
-     convert_transposed<Real, float>, convert_transposed<Real, double>, convert_transposed<Real, std::int8_t>,
-     convert_transposed<Real, std::int16_t>, convert_transposed<Real, std::int32_t>,
-     convert_transposed<Real, OffsetByte>},
+    {load_transposed<Real, std::uint8_t>, load_transposed<Real, std::uint16_t>, load_transposed<Real, float>,
+     load_transposed<Real, double>, load_transposed<Real, std::int8_t>, load_transposed<Real, std::int16_t>,
+     load_transposed<Real, std::int32_t>, load_transposed<Real, OffsetByte>},
     store_transposed_by<Real, Simd<Real>::kLanes>,
     turn_rows<Real>,
     unpack_real_by<Real, Simd<Real>::kLanes>,

@@ -64,7 +64,8 @@ cpu::SplitBuffers<Real> RowGroup<Real>::spectra(const void* signal, ElementType 
   // Many narrow rows have special transposition kernels.
   const bool narrow = n_ <= cpu::kMaxNarrow && rows_ >= kernels_->level_reals[0];
   if (is_complex(type) && !narrow) {
-    cpu::layout_kernels<Real>().convert_transposed[part_of(type)](signal, n_, rows_, n_, data.re, data.im);
+    cpu::layout_kernels<Real>().load_transposed[part_of(type)](signal, n_, rows_, n_, rows_, data.re,
+                                                               data.im);
   } else {
     split_elements(signal, type, rows_ * n_, data.re, data.im);
     data = transposed(*kernels_, rows_, n_, data);
@@ -132,8 +133,8 @@ template <class Real>
 void RowGroup<Real>::inverse(const std::complex<Real>* spectra, Real* signal, Real scale,
                              std::byte* workspace) const {
   const cpu::SplitBuffers<Real> data = buffers(workspace);
-  cpu::layout_kernels<Real>().load_transposed(reinterpret_cast<const Real*>(spectra), spectrum_points(),
-                                              rows_, spectrum_points(), rows_, data.re, data.im);
+  cpu::layout_kernels<Real>().load_transposed[kOwnPart<Real>](spectra, spectrum_points(), rows_,
+                                                              spectrum_points(), rows_, data.re, data.im);
   signals(data, scale, signal);
 }
 

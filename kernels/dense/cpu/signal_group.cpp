@@ -169,8 +169,8 @@ void SignalGroup<Real>::forward(const void* signals, ElementType type, std::int6
     const std::int64_t lanes = row_ * signals_;
     std::copy_n(data.re + (rows_ - pairs_) * lanes, pairs_ * lanes, data.im);
   } else if (pairs) {
-    layout.convert_transposed[part_of(type)](signals, kind_ == Rows::complex ? stride : stride / 2, signals_,
-                                             rows_ * transformed_, data.re, data.im);
+    layout.load_transposed[part_of(type)](signals, kind_ == Rows::complex ? stride : stride / 2, signals_,
+                                          rows_ * transformed_, signals_, data.re, data.im);
   } else {
     over_signals(signals_, points, stride, [&](std::int64_t at, std::int64_t to, std::int64_t count) {
       if (kind_ == Rows::complex) return split_elements(element(at), type, count, data.re + to, data.im + to);
@@ -193,8 +193,7 @@ void SignalGroup<Real>::inverse(const Complex* spectra, Complex* signals, std::i
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const std::int64_t points = row_ * rows_;
   Buffers data = exchanged(buffers(workspace));
-  layout.load_transposed(reinterpret_cast<const Real*>(spectra), points, signals_, points, signals_, data.im,
-                         data.re);
+  layout.load_transposed[kOwnPart<Real>](spectra, points, signals_, points, signals_, data.im, data.re);
   data = exchanged(over_slower(over_rows(data, rows_)));
   layout.store_transposed(data.re, data.im, signals_, points, signals_, scale, stride,
                           reinterpret_cast<Real*>(signals));
@@ -206,8 +205,7 @@ void SignalGroup<Real>::inverse(const Complex* spectra, Real* signals, std::int6
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
   const std::int64_t points = row_ * rows_, kept = rows_ * kept_;
   Buffers data = exchanged(buffers(workspace));
-  layout.load_transposed(reinterpret_cast<const Real*>(spectra), kept, signals_, kept, signals_, data.im,
-                         data.re);
+  layout.load_transposed[kOwnPart<Real>](spectra, kept, signals_, kept, signals_, data.im, data.re);
   data = from_half_spectra(exchanged(over_slower(data)));
   if (kind_ == Rows::halved && stride % 2 == 0)
     return layout.store_transposed(data.re, data.im, signals_, points / 2, signals_, scale, stride / 2,

@@ -129,8 +129,9 @@ void SplitCopy<Real>::load(const void* from, ElementType type, const cpu::SplitB
       for (std::int64_t r = 0; r < row_.extent; ++r)
         split_elements(element(r * row_.stride), type, column_.extent, re + r * column_.extent,
                        im + r * column_.extent);
-    } else if (kind_ == Plane::columns && own) {
-      layout.load_transposed(values, column_.stride, column_.extent, row_.extent, row_.split, re, im);
+    } else if (kind_ == Plane::columns && is_complex(type)) {
+      layout.load_transposed[part_of(type)](values, column_.stride, column_.extent, row_.extent, row_.split,
+                                            re, im);
     } else if (kind_ == Plane::columns) {
       for (std::int64_t c = 0; c < column_.extent; ++c)
         split_elements(element(c * column_.stride), type, row_.extent, to.other_re + c * row_.extent,

@@ -280,12 +280,15 @@ void check(const Case& drawn, unsigned seed) {
   const Values integers = small_integers(count, true, seed), transformed = drawn.forward(integers);
   check_forward<Real, std::uint8_t>(drawn, integers, transformed);
   check_forward<Real, std::uint16_t>(drawn, integers, transformed);
+  check_forward<Real, std::int16_t>(drawn, integers, transformed);
   check_forward<Real, float>(drawn, integers, transformed);
   check_forward<Real, double>(drawn, integers, transformed);
   if (!drawn.real) {
     const Values complex = random_signal(count, seed), spectra = drawn.forward(complex);
     check_forward<Real, std::complex<float>>(drawn, complex, spectra);
     check_forward<Real, std::complex<double>>(drawn, complex, spectra);
+    const Values pairs = small_integers(count, false, seed);
+    check_forward<Real, std::complex<std::int16_t>>(drawn, pairs, drawn.forward(pairs));
   }
   const Values any = random_signal(drawn.spectrum().size(), seed + 1);
   const Values expected = drawn.inverse(any, 1 / std::sqrt(static_cast<double>(drawn.points())));

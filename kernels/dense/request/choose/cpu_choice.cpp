@@ -8,7 +8,6 @@
 
 #include "kernels/dense/request/choose/selection.hpp"
 #include "kernels/dense/request/host/cpu_runner.hpp"
-#include "kernels/dense/request/host/strided_runner.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "kernels/runtime/elapsed.hpp"
 #include "kernels/runtime/memory_budget.hpp"
@@ -45,7 +44,7 @@ std::unique_ptr<const Runner<FullCall>> make(Engine engine, Planning planning, c
     return std::make_unique<const CpuRunner<Real>>(std::move(fftw), request);
   }
   const bool packed = DenseProblem{problem.shape, problem.real, 1, problem.strides, 0}.contiguous();
-  if (!packed && !faster_packed(problem)) return std::make_unique<const StridedRunner<Real>>(request);
+  if (!packed && !faster_packed(problem)) return make_strided_runner<Real>(request);
   return std::make_unique<const CpuRunner<Real>>(
       make_built_in_engine<Real>(problem.shape, problem.real, threads), request,
       packed ? SignalGroup<Real>::best_size(problem.shape, problem.real, problem.batch) : 1, true);
@@ -93,8 +92,7 @@ Choice<FullCall> choose_on_cpu(const DenseRequest& request) {
                   "the engine fftw transforms up to three dimensions with one batch dimension and contiguous "
                   "spectra: leave Options::engine out for other layouts");
     }
-    return {std::make_unique<const StridedRunner<Real>>(request), Engine::built_in,
-            "the engine for any layout"};
+    return {make_strided_runner<Real>(request), Engine::built_in, "the engine for any layout"};
   }
   if (request.options.engine != Engine::automatic)
     return {make<Real>(request.options.engine, planning, request), request.options.engine,

@@ -2,6 +2,7 @@
 // The threads of a CPU plan. They take whole transforms of a batch, or share one transform after another.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -19,6 +20,13 @@ class BatchThreads {
   /// The number of threads across the batch, and within a transform. One of the two is 1.
   explicit BatchThreads(int across, int within = 1)
       : across_(across), within_(within), pools_(across > within ? across : within) {}
+
+  /// The division of up to `threads` threads that keeps more of them busy, if a part is worth `within` of
+  /// them.
+  static BatchThreads divided(int threads, std::int64_t parts, int within) {
+    const auto across = static_cast<int>(std::min<std::int64_t>(threads, parts));
+    return across < within ? BatchThreads(1, within) : BatchThreads(across, 1);
+  }
 
   /// The number of scratch slots that a run needs.
   int slots() const noexcept { return across_; }

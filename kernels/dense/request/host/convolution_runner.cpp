@@ -55,7 +55,8 @@ class ConvolutionRunner final : public Runner<FullCall> {
       : problem_(request.problem),
         convolution_(axes_of(problem_.shape, convolution), taps_of<T>(convolution).data()),
         results_(convolution_shape(problem_.shape, convolution).points()),
-        threads_(threads_for(thread_count(request.options))),
+        threads_(BatchThreads::divided(thread_count(request.options), problem_.batch * convolution_.blocks(),
+                                       convolution_.threads_of(thread_count(request.options)))),
         slot_bytes_(convolution_.workspace_bytes(threads_.within())) {}
 
   std::size_t workspace_bytes() const noexcept override {
@@ -83,13 +84,6 @@ class ConvolutionRunner final : public Runner<FullCall> {
   }
 
  private:
-  BatchThreads threads_for(int threads) const {
-    const int across =
-        static_cast<int>(std::min<std::int64_t>(threads, problem_.batch * convolution_.blocks()));
-    const int within = convolution_.threads_of(threads);
-    return across < within ? BatchThreads(1, within) : BatchThreads(across, 1);
-  }
-
   DenseProblem problem_;
   Convolution<T> convolution_;
   std::int64_t results_;  ///< of a signal

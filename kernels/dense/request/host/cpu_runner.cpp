@@ -17,10 +17,7 @@ template <class Real>
 BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& engine, std::int64_t together) {
   const int threads = thread_count(request.options);
   const std::int64_t parts = (request.problem.batch + together - 1) / together;
-  const int across = static_cast<int>(std::min<std::int64_t>(threads, parts));
-  if (together > 1) return BatchThreads(across);
-  const int within = engine.threads_of(threads);
-  return across < within ? BatchThreads(1, within) : BatchThreads(across, 1);
+  return BatchThreads::divided(threads, parts, together > 1 ? 1 : engine.threads_of(threads));
 }
 
 }  // namespace

@@ -48,4 +48,9 @@ class CpuRunner final : public Runner<FullCall> {
   std::size_t engine_bytes_, slot_bytes_;
 };
 
+/// Transforms any axes with strides on both sides; threads take whole units of the batch, or share one unit
+/// after another.
+template <class Real>
+std::unique_ptr<const Runner<FullCall>> make_strided_runner(const DenseRequest& request);
+
 }  // namespace sfft::detail

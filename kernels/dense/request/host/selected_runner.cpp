@@ -87,7 +87,8 @@ class ZoomRunner final : public Runner<SelectedCall<Real>> {
         count_(range.count),
         packed_(problem_.strides.dims[0] == 1),
         fft_(problem_.shape.points(), problem_.real, range, request.scales.forward),
-        threads_(threads_for(thread_count(request.options))),
+        threads_(BatchThreads::divided(thread_count(request.options), problem_.batch,
+                                       fft_.threads_of(thread_count(request.options)))),
         slot_bytes_(aligned_bytes(fft_.workspace_bytes(threads_.within()))) {}
 
   void run(const SelectedCall<Real>& call) const override {
@@ -122,12 +123,6 @@ class ZoomRunner final : public Runner<SelectedCall<Real>> {
   }
 
  private:
-  BatchThreads threads_for(int threads) const {
-    const int across = static_cast<int>(std::min<std::int64_t>(threads, problem_.batch));
-    const int within = fft_.threads_of(threads);
-    return across < within ? BatchThreads(1, within) : BatchThreads(across, 1);
-  }
-
   DenseProblem problem_;
   std::int64_t count_;
   bool packed_;  ///< each signal is contiguous
