@@ -14,6 +14,7 @@
 #include <random>
 
 #include "bench/command_line.hpp"
+#include "bench/fftw_peer.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/result_file.hpp"
 #include "bench/timing.hpp"
@@ -127,47 +128,9 @@ class Draw {
   std::mt19937_64 random_;
 };
 
-/// FFTW's two precisions under common names.
-struct Single {
-  using Real = float;
-  using Complex = fftwf_complex;
-  using Plan = fftwf_plan;
-  static constexpr auto* limit = fftwf_set_timelimit;
-  static constexpr auto* complex_plan = fftwf_plan_guru64_dft;
-  static constexpr auto* forward_plan = fftwf_plan_guru64_dft_r2c;
-  static constexpr auto* inverse_plan = fftwf_plan_guru64_dft_c2r;
-  static constexpr auto* execute = fftwf_execute;
-  static constexpr auto* destroy = fftwf_destroy_plan;
-};
-struct Double {
-  using Real = double;
-  using Complex = fftw_complex;
-  using Plan = fftw_plan;
-  static constexpr auto* limit = fftw_set_timelimit;
-  static constexpr auto* complex_plan = fftw_plan_guru64_dft;
-  static constexpr auto* forward_plan = fftw_plan_guru64_dft_r2c;
-  static constexpr auto* inverse_plan = fftw_plan_guru64_dft_c2r;
-  static constexpr auto* execute = fftw_execute;
-  static constexpr auto* destroy = fftw_destroy_plan;
-};
-
-/// 64-byte aligned.
-template <class T>
-struct Freed {
-  explicit Freed(std::size_t count)
-      : size(count), data(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 127) / 64 * 64))) {
-    std::fill_n(data, count, T());
-  }
-  ~Freed() { std::free(data); }
-  Freed(const Freed&) = delete;
-  Freed& operator=(const Freed&) = delete;
-  std::size_t size;
-  T* data;
-};
-
-template <class Library>
+template <class Real>
 class Peer {
-  using Real = typename Library::Real;
+  using Library = bench::Fftw<Real>;
 
  public:
   Peer(const Row& row, std::size_t signal_reals, std::size_t spectrum_points, unsigned effort)
@@ -187,19 +150,19 @@ class Peer {
     // FFTW's inverse of real signals destroys its input unless asked not to, as sfft never does.
     const unsigned flags = effort | FFTW_PRESERVE_INPUT;
     const auto inverse = [&](unsigned with) {
-      return Library::inverse_plan(rank, dimensions.data(), many_rank, many.data(), spectra, signal.data,
+      return Library::guru_dft_c2r(rank, dimensions.data(), many_rank, many.data(), spectra, signal.data,
                                    with);
     };
     if (!row.real) {
-      plan_ = Library::complex_plan(rank, dimensions.data(), many_rank, many.data(),
-                                    row.inverse ? spectra : signals, row.inverse ? signals : spectra,
-                                    row.inverse ? FFTW_BACKWARD : FFTW_FORWARD, flags);
+      plan_ = Library::guru_dft(rank, dimensions.data(), many_rank, many.data(),
+                                row.inverse ? spectra : signals, row.inverse ? signals : spectra,
+                                row.inverse ? FFTW_BACKWARD : FFTW_FORWARD, flags);
     } else if (row.inverse) {
       plan_ = inverse(flags);
       if (plan_ == nullptr) plan_ = inverse(effort);
     } else {
       plan_ =
-          Library::forward_plan(rank, dimensions.data(), many_rank, many.data(), signal.data, spectra, flags);
+          Library::guru_dft_r2c(rank, dimensions.data(), many_rank, many.data(), signal.data, spectra, flags);
     }
     fill();
   }
@@ -213,23 +176,14 @@ class Peer {
   }
   void execute() const { Library::execute(plan_); }
 
-  Freed<Real> signal, spectrum;
+  bench::AlignedArray<Real> signal, spectrum;
 
  private:
   typename Library::Plan plan_ = nullptr;
 };
 
-/// CPU time.
-template <class Transform>
-double microseconds(std::int64_t times, const Transform& transform) {
-  const double start = bench::process_cpu_seconds();
-  for (std::int64_t i = 0; i < times; ++i) transform();
-  return 1e6 * (bench::process_cpu_seconds() - start) / static_cast<double>(times);
-}
-
-template <class Library>
+template <class Real>
 json measured(const Row& row, const Arguments& arguments) {
-  using Real = typename Library::Real;
   using Complex = std::complex<Real>;
   const dense::Plan<Real> plan(
       row.layout, row.domain(),
@@ -239,10 +193,10 @@ json measured(const Row& row, const Arguments& arguments) {
     for (const Dimension& d : *dimensions) span += (d.extent - 1) * d.signal_stride;
   const auto elements = static_cast<std::size_t>(span);
   const std::size_t reals = elements * (row.real ? 1 : 2), points = plan.spectrum_points();
-  Library::limit(arguments.fftw_seconds);
-  Peer<Library> peer(row, reals, points, FFTW_MEASURE);
-  Freed<Real> signal(reals), spectrum(2 * points);
-  const Freed<std::byte> workspace(plan.workspace_bytes() + 64);
+  bench::Fftw<Real>::limit(arguments.fftw_seconds);
+  Peer<Real> peer(row, reals, points, FFTW_MEASURE);
+  bench::AlignedArray<Real> signal(reals), spectrum(2 * points);
+  const bench::AlignedArray<std::byte> workspace(plan.workspace_bytes() + 64);
   const std::span<std::byte> work(workspace.data, plan.workspace_bytes());
   auto* const spectra = reinterpret_cast<Complex*>(spectrum.data);
   std::copy_n(peer.signal.data, reals, signal.data);
@@ -263,29 +217,21 @@ json measured(const Row& row, const Arguments& arguments) {
   const auto run_peer = [&] { peer.execute(); };
   run_own();
   run_peer();
-  const Freed<Real>&own = row.inverse ? signal : spectrum, &other = row.inverse ? peer.signal : peer.spectrum;
+  const bench::AlignedArray<Real>&own = row.inverse ? signal : spectrum,
+        &other = row.inverse ? peer.signal : peer.spectrum;
   double difference = 0, norm = 0;
   for (std::size_t i = 0; i < own.size; ++i) {
     difference += std::pow(static_cast<double>(own.data[i]) - static_cast<double>(other.data[i]), 2);
     norm += std::pow(static_cast<double>(other.data[i]), 2);
   }
   peer.fill();
-  constexpr double kRound = 2000;  // microseconds
-  const auto times = [&](double once) { return std::max<std::int64_t>(1, std::llround(kRound / once)); };
-  const std::int64_t own_times = times(microseconds(3, run_own)),
-                     peer_times = times(microseconds(3, run_peer));
-  std::vector<double> own_us, peer_us, ratios;
-  for (int round = 0; round < arguments.rounds; ++round) {
-    own_us.push_back(microseconds(own_times, run_own));
-    peer_us.push_back(microseconds(peer_times, run_peer));
-    ratios.push_back(peer_us.back() / own_us.back());
-  }
+  const bench::InTurn times = bench::in_turn(arguments.rounds, 2000, run_own, run_peer);
   return {{"layout", row.name},
           {"kind", fmt::format("{}{}", row.real ? "f" : "c", (row.real ? 8 : 16) * sizeof(Real))},
           {"direction", row.inverse ? "inverse" : "forward"},
-          {"us", bench::median(own_us)},
-          {"fftw_us", bench::median(peer_us)},
-          {"ratio", bench::median(ratios)},
+          {"us", times.own_us},
+          {"fftw_us", times.peer_us},
+          {"ratio", times.ratio},
           {"difference", std::sqrt(difference / norm)}};
 }
 
@@ -310,8 +256,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < arguments.count; ++i) {
       const Row row = draw.row(arguments.min_points, arguments.max_points);
       if (arguments.only >= 0 && arguments.only != i) continue;
-      file["rows"].push_back(row.single ? measured<Single>(row, arguments)
-                                        : measured<Double>(row, arguments));
+      file["rows"].push_back(row.single ? measured<float>(row, arguments) : measured<double>(row, arguments));
       const json& last = file["rows"].back();
       const double ratio = last["ratio"];
       fmt::print("{:>2} {:>44} {:>4} {}  {:10.2f} us, FFTW {:10.2f}  {:6.3f}x  difference {:.1e}\n", i,

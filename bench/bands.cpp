@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/command_line.hpp"
+#include "bench/fftw_peer.hpp"
 #include "bench/result_file.hpp"
 #include "bench/timing.hpp"
 #include "sfft/dense_selective.hpp"
@@ -40,40 +41,18 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-/// FFTW with FFTW_MEASURE, out of place.
-struct SingleFftw {
-  using Real = float;
-  using Plan = fftwf_plan;
-  static void execute(Plan plan) { fftwf_execute(plan); }
-  static void destroy(Plan plan) { fftwf_destroy_plan(plan); }
-  static Plan real(int n, float* in, std::complex<float>* out) {
-    return fftwf_plan_dft_r2c_1d(n, in, reinterpret_cast<fftwf_complex*>(out), FFTW_MEASURE);
-  }
-  static Plan complex(int n, float* in, std::complex<float>* out) {
-    return fftwf_plan_dft_1d(n, reinterpret_cast<fftwf_complex*>(in), reinterpret_cast<fftwf_complex*>(out),
-                             FFTW_FORWARD, FFTW_MEASURE);
-  }
-};
-struct DoubleFftw {
-  using Real = double;
-  using Plan = fftw_plan;
-  static void execute(Plan plan) { fftw_execute(plan); }
-  static void destroy(Plan plan) { fftw_destroy_plan(plan); }
-  static Plan real(int n, double* in, std::complex<double>* out) {
-    return fftw_plan_dft_r2c_1d(n, in, reinterpret_cast<fftw_complex*>(out), FFTW_MEASURE);
-  }
-  static Plan complex(int n, double* in, std::complex<double>* out) {
-    return fftw_plan_dft_1d(n, reinterpret_cast<fftw_complex*>(in), reinterpret_cast<fftw_complex*>(out),
-                            FFTW_FORWARD, FFTW_MEASURE);
-  }
-};
-
-template <class Fftw>
+template <class Real>
 void add_rows(json& rows, std::int64_t n, bool real, const Arguments& arguments) {
-  using Real = typename Fftw::Real;
+  using Library = bench::Fftw<Real>;
   std::vector<Real> signal(static_cast<std::size_t>(n * (real ? 1 : 2)));
   std::vector<std::complex<Real>> spectrum(static_cast<std::size_t>(n));
-  const auto plan = (real ? Fftw::real : Fftw::complex)(static_cast<int>(n), signal.data(), spectrum.data());
+  const auto points = static_cast<int>(n);
+  auto* const to = reinterpret_cast<typename Library::Complex*>(spectrum.data());
+  const auto plan =
+      real ? Library::many_dft_r2c(1, &points, 1, signal.data(), nullptr, 1, points, to, nullptr, 1,
+                                   points / 2 + 1, FFTW_MEASURE)
+           : Library::many_dft(1, &points, 1, reinterpret_cast<typename Library::Complex*>(signal.data()),
+                               nullptr, 1, points, to, nullptr, 1, points, FFTW_FORWARD, FFTW_MEASURE);
   std::mt19937 random(1);
   std::normal_distribution<Real> normal;
   for (Real& x : signal) x = normal(random);
@@ -86,7 +65,7 @@ void add_rows(json& rows, std::int64_t n, bool real, const Arguments& arguments)
     std::vector<double> ours, theirs;
     for (int i = 0; i < arguments.repeat; ++i) {
       ours.push_back(bench::thread_cpu_us([&] { band.forward_at(signal.data(), type, values); }));
-      theirs.push_back(bench::thread_cpu_us([&] { Fftw::execute(plan); }));
+      theirs.push_back(bench::thread_cpu_us([&] { Library::execute(plan); }));
     }
     double difference = 0, norm = 0;
     for (std::int64_t j = 0; j < count; ++j) {
@@ -107,7 +86,7 @@ void add_rows(json& rows, std::int64_t n, bool real, const Arguments& arguments)
     fmt::print("{}\n", rows.back().dump());
     std::fflush(stdout);
   }
-  Fftw::destroy(plan);
+  Library::destroy(plan);
 }
 
 }  // namespace
@@ -118,8 +97,8 @@ int main(int argc, char** argv) {
     json file = bench::result_file(SFFT_COMMIT, bench::joined(argc, argv));
     for (const std::int64_t n : arguments.points) {
       for (const bool real : {true, false}) {
-        add_rows<SingleFftw>(file["rows"], n, real, arguments);
-        add_rows<DoubleFftw>(file["rows"], n, real, arguments);
+        add_rows<float>(file["rows"], n, real, arguments);
+        add_rows<double>(file["rows"], n, real, arguments);
       }
     }
     bench::write_json(arguments.out, file);

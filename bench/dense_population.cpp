@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "bench/command_line.hpp"
+#include "bench/fftw_peer.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/result_file.hpp"
 #include "bench/timing.hpp"
@@ -116,40 +117,9 @@ Row draw(std::mt19937_64& random, double max_points) {
   return {Shape(std::span<const std::int64_t>(extents)), kKinds[pick(4)], pick(2) == 0 ? 1 : 8, family};
 }
 
-/// FFTW's two precisions under common names.
-struct Single {
-  using Real = float;
-  using Complex = fftwf_complex;
-  using Plan = fftwf_plan;
-  static void limit(double seconds) { fftwf_set_timelimit(seconds); }
-  static constexpr auto* complex_plan = fftwf_plan_many_dft;
-  static constexpr auto* real_plan = fftwf_plan_many_dft_r2c;
-  static constexpr auto* execute = fftwf_execute;
-  static constexpr auto* destroy = fftwf_destroy_plan;
-};
-struct Double {
-  using Real = double;
-  using Complex = fftw_complex;
-  using Plan = fftw_plan;
-  static void limit(double seconds) { fftw_set_timelimit(seconds); }
-  static constexpr auto* complex_plan = fftw_plan_many_dft;
-  static constexpr auto* real_plan = fftw_plan_many_dft_r2c;
-  static constexpr auto* execute = fftw_execute;
-  static constexpr auto* destroy = fftw_destroy_plan;
-};
-
-template <class T>
-struct Freed {
-  explicit Freed(std::size_t count) : data(static_cast<T*>(fftw_malloc(count * sizeof(T) + 64))) {}
-  ~Freed() { fftw_free(data); }
-  Freed(const Freed&) = delete;
-  Freed& operator=(const Freed&) = delete;
-  T* data;
-};
-
-template <class Library>
+template <class Real>
 class Peer {
-  using Real = typename Library::Real;
+  using Library = bench::Fftw<Real>;
 
  public:
   Peer(const Row& row, std::size_t signal_reals, std::size_t spectrum_points, unsigned effort)
@@ -159,12 +129,11 @@ class Peer {
     const auto batch = static_cast<int>(row.batch), points = static_cast<int>(row.shape.points());
     const auto half = static_cast<int>(spectrum_points / static_cast<std::size_t>(row.batch));
     auto* const to = reinterpret_cast<typename Library::Complex*>(spectrum.data);
-    plan_ = row.real()
-                ? Library::real_plan(row.shape.rank(), extents.data(), batch, signal.data, nullptr, 1, points,
-                                     to, nullptr, 1, half, effort)
-                : Library::complex_plan(row.shape.rank(), extents.data(), batch,
-                                        reinterpret_cast<typename Library::Complex*>(signal.data), nullptr, 1,
-                                        points, to, nullptr, 1, points, FFTW_FORWARD, effort);
+    plan_ = row.real() ? Library::many_dft_r2c(row.shape.rank(), extents.data(), batch, signal.data, nullptr,
+                                               1, points, to, nullptr, 1, half, effort)
+                       : Library::many_dft(row.shape.rank(), extents.data(), batch,
+                                           reinterpret_cast<typename Library::Complex*>(signal.data), nullptr,
+                                           1, points, to, nullptr, 1, points, FFTW_FORWARD, effort);
     for (std::size_t i = 0; i < signal_reals; ++i) signal.data[i] = static_cast<Real>(bench::value_at(i));
   }
   ~Peer() { Library::destroy(plan_); }
@@ -172,19 +141,11 @@ class Peer {
   Peer& operator=(const Peer&) = delete;
   void execute() const { Library::execute(plan_); }
 
-  Freed<Real> signal, spectrum;
+  bench::AlignedArray<Real> signal, spectrum;
 
  private:
   typename Library::Plan plan_;
 };
-
-/// CPU time.
-template <class Transform>
-double microseconds(std::int64_t times, const Transform& transform) {
-  const double start = bench::process_cpu_seconds();
-  for (std::int64_t i = 0; i < times; ++i) transform();
-  return 1e6 * (bench::process_cpu_seconds() - start) / static_cast<double>(times);
-}
 
 /// ‖a − reference‖/‖reference‖.
 template <class Real>
@@ -198,50 +159,40 @@ double relative_l2(const Real* values, const double* reference, std::size_t coun
   return std::sqrt(difference / norm);
 }
 
-template <class Library>
+template <class Real>
 json measured(const Row& row, const Arguments& arguments) {
-  using Real = typename Library::Real;
   const auto planning_own = std::chrono::steady_clock::now();
   const dense::Plan<Real> plan(row.shape, row.real() ? Domain::real : Domain::complex,
                                {.engine = dense::Engine::built_in, .batch = row.batch});
   const double own_plan_s = bench::seconds_since(planning_own);
   const std::size_t points = plan.spectrum_points();
   const std::size_t reals = plan.signal_points() * (row.real() ? 1 : 2);
-  Library::limit(arguments.fftw_seconds);
+  bench::Fftw<Real>::limit(arguments.fftw_seconds);
   const auto planning = std::chrono::steady_clock::now();
-  const Peer<Library> peer(row, reals, points, FFTW_MEASURE);
+  const Peer<Real> peer(row, reals, points, FFTW_MEASURE);
   const double plan_s = bench::seconds_since(planning);
-  const Peer<Double> exact(row, reals, points, FFTW_ESTIMATE);
+  const Peer<double> exact(row, reals, points, FFTW_ESTIMATE);
   exact.execute();
 
-  const Freed<std::complex<Real>> own(points);
-  const Freed<std::byte> workspace(plan.workspace_bytes() + 64);
+  const bench::AlignedArray<std::complex<Real>> own(points);
+  const bench::AlignedArray<std::byte> workspace(plan.workspace_bytes() + 64);
   std::byte* const aligned = workspace.data + (64 - reinterpret_cast<std::uintptr_t>(workspace.data) % 64);
   const auto run_own = [&] {
     plan.forward(peer.signal.data, row.type, {own.data, points}, {aligned, plan.workspace_bytes()});
   };
   const auto run_peer = [&] { peer.execute(); };
-  constexpr double kRound = 300;  // microseconds
   run_own();
   run_peer();
-  const auto times = [&](double once) { return std::max<std::int64_t>(1, std::llround(kRound / once)); };
-  const std::int64_t own_times = times(microseconds(3, run_own)),
-                     peer_times = times(microseconds(3, run_peer));
-  std::vector<double> own_us, peer_us, ratios;
-  for (int round = 0; round < arguments.rounds; ++round) {
-    own_us.push_back(microseconds(own_times, run_own));
-    peer_us.push_back(microseconds(peer_times, run_peer));
-    ratios.push_back(peer_us.back() / own_us.back());
-  }
+  const bench::InTurn times = bench::in_turn(arguments.rounds, 300, run_own, run_peer);
   const auto* const values = reinterpret_cast<const Real*>(own.data);
   constexpr const char* kNames[] = {"f32", "f64", "c64", "c128"};
   return {{"shape", row.shape.to_string()},
           {"kind", kNames[static_cast<int>(row.type) - static_cast<int>(ElementType::f32)]},
           {"batch", row.batch},
           {"family", row.family},
-          {"us", bench::median(own_us)},
-          {"fftw_us", bench::median(peer_us)},
-          {"ratio", bench::median(ratios)},
+          {"us", times.own_us},
+          {"fftw_us", times.peer_us},
+          {"ratio", times.ratio},
           {"plan_s", own_plan_s},
           {"fftw_plan_s", plan_s},
           {"relative_l2_to_double_fftw", relative_l2(values, exact.spectrum.data, 2 * points)},
@@ -261,8 +212,8 @@ int main(int argc, char** argv) {
     double logarithms = 0;
     int slower = 0;
     for (const Row& row : arguments.rows) {
-      file["rows"].push_back(row.single() ? measured<Single>(row, arguments)
-                                          : measured<Double>(row, arguments));
+      file["rows"].push_back(row.single() ? measured<float>(row, arguments)
+                                          : measured<double>(row, arguments));
       const json& last = file["rows"].back();
       const double ratio = last["ratio"];
       fmt::print("{:>16} {:>4} x{} {:>6}  {:9.3f} us, FFTW {:9.3f}  {:6.3f}x  error {:.1e}, FFTW {:.1e}\n",

@@ -5,13 +5,61 @@
 
 #include <fftw3.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
 
 namespace sfft::bench {
+
+/// FFTW's two precisions under common names.
+template <class Real>
+struct Fftw;
+template <>
+struct Fftw<float> {
+  using Complex = fftwf_complex;
+  using Plan = fftwf_plan;
+  static constexpr auto* limit = fftwf_set_timelimit;
+  static constexpr auto* many_dft = fftwf_plan_many_dft;
+  static constexpr auto* many_dft_r2c = fftwf_plan_many_dft_r2c;
+  static constexpr auto* many_r2r = fftwf_plan_many_r2r;
+  static constexpr auto* guru_dft = fftwf_plan_guru64_dft;
+  static constexpr auto* guru_dft_r2c = fftwf_plan_guru64_dft_r2c;
+  static constexpr auto* guru_dft_c2r = fftwf_plan_guru64_dft_c2r;
+  static constexpr auto* execute = fftwf_execute;
+  static constexpr auto* destroy = fftwf_destroy_plan;
+};
+template <>
+struct Fftw<double> {
+  using Complex = fftw_complex;
+  using Plan = fftw_plan;
+  static constexpr auto* limit = fftw_set_timelimit;
+  static constexpr auto* many_dft = fftw_plan_many_dft;
+  static constexpr auto* many_dft_r2c = fftw_plan_many_dft_r2c;
+  static constexpr auto* many_r2r = fftw_plan_many_r2r;
+  static constexpr auto* guru_dft = fftw_plan_guru64_dft;
+  static constexpr auto* guru_dft_r2c = fftw_plan_guru64_dft_r2c;
+  static constexpr auto* guru_dft_c2r = fftw_plan_guru64_dft_c2r;
+  static constexpr auto* execute = fftw_execute;
+  static constexpr auto* destroy = fftw_destroy_plan;
+};
+
+/// Zeros, 64-byte aligned.
+template <class T>
+struct AlignedArray {
+  explicit AlignedArray(std::size_t count)
+      : size(count), data(static_cast<T*>(std::aligned_alloc(64, (count * sizeof(T) + 127) / 64 * 64))) {
+    std::fill_n(data, count, T());
+  }
+  ~AlignedArray() { std::free(data); }
+  AlignedArray(const AlignedArray&) = delete;
+  AlignedArray& operator=(const AlignedArray&) = delete;
+  std::size_t size;
+  T* data;
+};
 
 /// Single precision, complex to complex; or real to complex in 2D.
 class FftwPeer {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -37,6 +38,31 @@ double thread_cpu_us(const Work& work) {
 }
 inline double process_cpu_seconds() {
   return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/// Medians over rounds in which the two run in turn.
+struct InTurn {
+  double own_us, peer_us, ratio;  ///< ratio: of the peer's time to the own
+};
+/// CPU time of the process. Each round repeats a call until it takes about `round_us`; both have run before.
+template <class Own, class Peer>
+InTurn in_turn(int rounds, double round_us, const Own& own, const Peer& peer) {
+  const auto us = [](std::int64_t times, const auto& work) {
+    const double start = process_cpu_seconds();
+    for (std::int64_t i = 0; i < times; ++i) work();
+    return 1e6 * (process_cpu_seconds() - start) / static_cast<double>(times);
+  };
+  const auto times = [round_us](double once) {
+    return std::max<std::int64_t>(1, std::llround(round_us / once));
+  };
+  const std::int64_t own_times = times(us(3, own)), peer_times = times(us(3, peer));
+  std::vector<double> own_us, peer_us, ratios;
+  for (int round = 0; round < rounds; ++round) {
+    own_us.push_back(us(own_times, own));
+    peer_us.push_back(us(peer_times, peer));
+    ratios.push_back(peer_us.back() / own_us.back());
+  }
+  return {median(std::move(own_us)), median(std::move(peer_us)), median(std::move(ratios))};
 }
 
 /// The median of `runs` runs of `work`, which must return when it is done. A first run is not timed.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/command_line.hpp"
+#include "bench/fftw_peer.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/result_file.hpp"
 #include "bench/timing.hpp"
@@ -46,23 +47,6 @@ constexpr Named kKinds[] = {{"dct1", Kind::dct1, FFTW_REDFT00},  {"dct2", Kind::
                             {"hartley", Kind::hartley, FFTW_DHT}};
 
 template <class Real>
-struct Fftw;
-template <>
-struct Fftw<float> {
-  using Plan = fftwf_plan;
-  static constexpr auto make = fftwf_plan_many_r2r;
-  static constexpr auto execute = fftwf_execute;
-  static constexpr auto destroy = fftwf_destroy_plan;
-};
-template <>
-struct Fftw<double> {
-  using Plan = fftw_plan;
-  static constexpr auto make = fftw_plan_many_r2r;
-  static constexpr auto execute = fftw_execute;
-  static constexpr auto destroy = fftw_destroy_plan;
-};
-
-template <class Real>
 void add_row(json& rows, const std::string& shape_text, const Named& kind, int repeat) {
   const Shape shape = bench::parse_shape(shape_text);
   const std::int64_t batch = std::max<std::int64_t>(1, kPoints / shape.points());
@@ -72,18 +56,18 @@ void add_row(json& rows, const std::string& shape_text, const Named& kind, int r
   const std::vector<fftw_r2r_kind> kinds(extents.size(), kind.fftw);
   const auto points = static_cast<int>(shape.points());
   // Memory of std::vector is aligned to 16 bytes, which is what FFTW's own allocation promises.
-  const auto fftw =
-      Fftw<Real>::make(shape.rank(), extents.data(), static_cast<int>(batch), signal.data(), nullptr, 1,
-                       points, theirs.data(), nullptr, 1, points, kinds.data(), FFTW_MEASURE);
+  const auto fftw = bench::Fftw<Real>::many_r2r(shape.rank(), extents.data(), static_cast<int>(batch),
+                                                signal.data(), nullptr, 1, points, theirs.data(), nullptr, 1,
+                                                points, kinds.data(), FFTW_MEASURE);
   std::mt19937 random(1);
   std::normal_distribution<Real> normal;
   for (Real& x : signal) x = normal(random);
   std::vector<double> us, fftw_us;
   for (int i = 0; i < repeat; ++i) {
     us.push_back(bench::thread_cpu_us([&] { plan.forward(signal, ours); }));
-    fftw_us.push_back(bench::thread_cpu_us([&] { Fftw<Real>::execute(fftw); }));
+    fftw_us.push_back(bench::thread_cpu_us([&] { bench::Fftw<Real>::execute(fftw); }));
   }
-  Fftw<Real>::destroy(fftw);
+  bench::Fftw<Real>::destroy(fftw);
   double difference = 0, norm = 0;
   for (std::size_t i = 0; i < ours.size(); ++i) {
     difference += std::pow(static_cast<double>(ours[i]) - static_cast<double>(theirs[i]), 2);
